@@ -24,6 +24,13 @@ def times(value: float, digits: int = 2) -> str:
     return f"{value:.1f}×" if value >= 10 else f"{value:.{digits}f}×"
 
 
+def amount(value: float) -> str:
+    """Four digits, never an exponent; a dash for what is not known."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
 def interval_digits(low: float, high: float) -> int:
     """Digits after the point, at least two, with which an end of an interval that is not 1 is not
     shown as 1, because a gain that was resolved must not read as none, and the two ends are not

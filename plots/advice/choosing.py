@@ -9,7 +9,7 @@ from plots.data.load import Results, main_cache
 from plots.data.strategies import APPS, STRATEGIES
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, gains_of
-from plots.markdown import MADE
+from plots.markdown import MADE, table
 from plots.units import claimed_ratio
 
 _OTHERS = [s for s in STRATEGIES if s.name != "baseline"]
@@ -76,13 +76,6 @@ def named_cases(title: str, gains: Iterable[Gain]) -> list[str]:
     return [f"- {title}:", *lines] if lines else [f"- {title}: nowhere"]
 
 
-def pipe_table(columns: list[str], lines: list[list[str]]) -> str:
-    """A table in Markdown."""
-    rule = "|".join(["---"] * len(columns))
-    rows = ["| " + " | ".join(line) + " |" for line in lines]
-    return "\n".join(["| " + " | ".join(columns) + " |", f"|{rule}|", *rows])
-
-
 def _left_out(results: Results, gains: list[Gain]) -> str:
     apps = sorted(set(results.groups["app"]) & set(APPS) - {g.app for g in gains})
     if not apps:
@@ -104,7 +97,7 @@ def _of_gpu(results: Results, gpu: str) -> list[str]:
         "in how many cases it was found faster, and the median and range, resolved or "
         "not. Behind it the median of what movement alone gains, with the same schedule on both "
         "sides. The baseline of every case is tuned by itself." + _left_out(mine, gains),
-        pipe_table(
+        table(
             ["app", *(s.name for s in _OTHERS)],
             [
                 [app, *(gains_in_words([g for g in gains if (g.app, g.strategy) == (app, s.name)])
@@ -112,6 +105,7 @@ def _of_gpu(results: Results, gpu: str) -> list[str]:
                 for app in APPS
                 if any(g.app == app for g in gains)
             ],
+            texts=1 + len(_OTHERS),
         ),
     ]  # fmt: skip
     for strategy in _OTHERS:

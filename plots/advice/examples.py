@@ -17,7 +17,7 @@ from plots.advice import twin
 from plots.data.load import load
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, gains_of
-from plots.markdown import MADE
+from plots.markdown import MADE, table
 from plots.tree import ROOT
 from plots.units import times
 
@@ -324,15 +324,12 @@ def _interval(advised: Advised) -> str:
 
 def _advice_table(answers: Sequence[Advice]) -> list[str]:
     names = dict.fromkeys(a.strategy for advice in answers for a in advice.strategies)
-    lines = [
-        "| strategy | " + " | ".join(f"twins of {advice.gpu}" for advice in answers) + " |",
-        "|---" * (1 + len(answers)) + "|",
-    ]
+    head = ["strategy", *(f"twins of {advice.gpu}" for advice in answers)]
+    lines = []
     for name in names:
         said = [advice.of(name) for advice in answers]
-        cells = ["–" if a is None else _interval(a) for a in said]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return lines
+        lines.append([name, *("–" if a is None else _interval(a) for a in said)])
+    return table(head, lines, texts=len(head)).splitlines()
 
 
 def _judged(gain: Gain, advice: Advice) -> str:
@@ -347,16 +344,14 @@ def _judged(gain: Gain, advice: Advice) -> str:
 
 
 def _case_table(case: Case, advice: Advice) -> list[str]:
+    head = ("strategy", "by movement, at its schedule", "where the advice said", "its claim",
+            "in all")  # fmt: skip
     lines = [
-        "| strategy | by movement, at its schedule | where the advice said | its claim | in all |",
-        "|---|---|---|---|---|",
-    ]
-    for g in sorted(case.gains, key=lambda g: -g.total.ratio):
-        lines.append(
-            f"| {g.strategy} | {g.by_movement.text()} ({g.schedule}) "
-            f"| {inside(g, advice.of(g.strategy))} | {_judged(g, advice)} | {g.total.text()} |"
-        )
-    return lines
+        (g.strategy, f"{g.by_movement.text()} ({g.schedule})", inside(g, advice.of(g.strategy)),
+         _judged(g, advice), g.total.text())
+        for g in sorted(case.gains, key=lambda g: -g.total.ratio)
+    ]  # fmt: skip
+    return table(head, lines, texts=len(head)).splitlines()
 
 
 def _verdict(case: Case, advice: Advice) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from plots import markdown
 from plots.advice.advise import Advice, advise
-from plots.advice.choosing import for_and_against, gains_in_words, pipe_table
+from plots.advice.choosing import for_and_against, gains_in_words
 from plots.data.load import Results, main_cache, main_launch, main_size
 from plots.data.strategies import (
     APPS,
@@ -103,9 +104,9 @@ def _machine_code(name: str, root: Path) -> list[str]:
 
 def _examples(name: str, root: Path) -> str:
     """Links to its variants, the shortest first."""
-    of = sorted((v for v in built_variants(root) if v.endswith(f"/{name}")),
-                key=lambda v: (code_lines(v, root) or 0, v))  # fmt: skip
-    links = [f"[{v}](../../apps/{v}.cu) ({code_lines(v, root)} lines)" for v in of]
+    of = [v for v in built_variants(root) if v.endswith(f"/{name}")]
+    counted = sorted((code_lines(f"apps/{v}.cu", root) or 0, v) for v in of)
+    links = [f"[{v}](../../apps/{v}.cu) ({lines} lines)" for lines, v in counted]
     return "Its variants, the shortest first: " + ", ".join(links) + "."
 
 
@@ -130,10 +131,10 @@ def _costs(results: Results, strategy: str, root: Path) -> str:
             )
             return own if strategy == "baseline" else f"{own} ({base})"
 
-        variants = f"{app}/{strategy}", f"{app}/baseline"
+        sources = f"apps/{app}/{strategy}.cu", f"apps/{app}/baseline.cu"
         counts = [
-            tuple(code_lines(v, root) for v in variants),
-            tuple(involved_lines(f"apps/{v}.cu", root) for v in variants),
+            tuple(count(source, root) for source in sources)
+            for count in (code_lines, involved_lines)
         ]
         lines.append(
             [
@@ -146,7 +147,7 @@ def _costs(results: Results, strategy: str, root: Path) -> str:
         )
     heads = ["app", "registers per thread", "KiB of shared memory per block", "blocks per SM",
              "lines of its file", "lines of all files involved"]  # fmt: skip
-    return pipe_table(heads, lines)
+    return markdown.table(heads, lines, texts=len(heads))
 
 
 def _won(strategy: str, gains: list[Gain]) -> list[str]:
@@ -157,7 +158,7 @@ def _won(strategy: str, gains: list[Gain]) -> list[str]:
     apps = [[app, gains_in_words([g for g in own if g.app == app])] for app in APPS
             if any(g.app == app for g in own)]  # fmt: skip
     return [
-        pipe_table(["app", "found faster overall: median (range)"], apps),
+        markdown.table(["app", "found faster overall: median (range)"], apps, texts=2),
         "\n".join(for_and_against(own, _MOST)),
     ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from plots.advice.possible_traits import beyond_the_twin, indivisible, nearest_divisible
 from plots.advice.twin import (
@@ -20,20 +19,10 @@ from plots.advice.twin import (
 )
 from plots.advice.twin_places import place_of, places_of_twins
 from plots.advice.twin_traits import Traits, in_bytes, kind_of, tile_bytes
-from plots.data.strategies import BY_NAME, involved_lines
+from plots.data.strategies import BY_NAME, code_lines, involved_lines
 from plots.errors import PlotsError
 from plots.statistics.kriging import distances
-from plots.tree import ROOT
 from plots.units import claimed_ratio
-
-
-def code_lines(strategy: str, root: Path = ROOT) -> int | None:
-    """Lines of a strategy's own file of the twin, neither blank nor only a comment."""
-    path = root / "microbench" / "twin" / f"{strategy}.cu"
-    if not path.is_file():
-        return None
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
-    return sum(1 for line in lines if line and not line.startswith("//"))
 
 
 def _kibibytes(value: float) -> str:
@@ -71,11 +60,11 @@ def _price(choice: Choice) -> str:
         parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
         parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
     parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
-    lines = code_lines(strategy.name)
+    source = f"microbench/twin/{strategy.name}.cu"
+    lines = code_lines(source)
     if lines is not None:
         parts.append(f"{lines} lines in its own file of the twin")
-        involved = involved_lines(f"microbench/twin/{strategy.name}.cu")
-        parts.append(f"{involved} in all files involved")
+        parts.append(f"{involved_lines(source)} in all files involved")
     return "; ".join(parts)
 
 

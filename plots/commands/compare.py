@@ -30,7 +30,7 @@ from plots.judge.compare import (
     tally,
 )
 from plots.papers.expect import expectations
-from plots.units import claimed_ratio, times
+from plots.units import amount, claimed_ratio, times
 
 _FORMATS = ("text", "markdown", "csv", "json")
 _SLOWER, _DIFFERENT = "slower", "different"
@@ -114,13 +114,6 @@ def _one_gpu(name: str, gpu: str | None, side: str) -> Results:
     return results
 
 
-def _amount(value: float) -> str:
-    """Four digits, never an exponent."""
-    if not math.isfinite(value):
-        return "–"
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
-
-
 def _ratio(value: Value) -> str:
     if not value.is_judged:
         return "–"
@@ -137,11 +130,11 @@ def _cells(value: Value) -> list[str]:
         value.outcome,
         value.name if kind_of(value) != "point" else f"{value.name} {value.quantity}",
         value.at,
-        _amount(value.old),
-        _amount(value.new),
+        amount(value.old),
+        amount(value.new),
         value.unit,
         _ratio(value),
-        _amount(value.gb_s),
+        amount(value.gb_s),
         f"{100 * value.of_floor:.0f} %" if math.isfinite(value.of_floor) else "–",
         value.cause,
     ]

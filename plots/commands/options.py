@@ -16,6 +16,7 @@ from plots.data.selection import Selection
 from plots.errors import PlotsError
 from plots.figures import style
 from plots.output import opened_whole
+from plots.units import amount
 
 RESULTS = "results"  # where a clone has the recorded files
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -58,13 +59,9 @@ def selection_of(options: argparse.Namespace) -> Selection:
 
 
 def print_table(frame: pd.DataFrame) -> None:
-    """A frame on stdout, four significant digits, never an exponent."""
-
-    def plain(value: float) -> str:
-        return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
-
+    """A frame on stdout."""
     with pd.option_context("display.width", 200, "display.max_columns", 30):
-        print(frame.to_string(index=False, float_format=plain, na_rep="–"))
+        print(frame.to_string(index=False, float_format=amount, na_rep="–"))
 
 
 def _cannot_write(path: Path, error: OSError) -> PlotsError:

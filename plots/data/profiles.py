@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache as once
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,6 @@ class Profile:
 
     def __getitem__(self, name: str) -> float | None:
         return self.counters.get(name)
-
-
-@once
-def counter_meanings() -> dict[str, str]:
-    """Counter -> what it is."""
-    return {name: of["description"] for name, of in schema.members("counters").items()}
 
 
 def read_profile(path: Path) -> list[Profile]:

@@ -52,15 +52,13 @@ NAMES = tuple(strategy.name for strategy in STRATEGIES)
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}
 
 
-def code_lines(variant: str, root: Path = ROOT) -> int | None:
-    """Lines of apps/<app>/<strategy>.cu that are neither blank nor only a comment.
+def code_lines(source: str, root: Path = ROOT) -> int | None:
+    """Lines of a file that are neither blank nor only a comment.
 
     None when the file is not there (a comparator, or a result file read away from the sources).
     """
-    path = root / "apps" / f"{variant}.cu"
-    if not path.is_file():
-        return None
-    return _code_lines_of(path.read_text(encoding="utf-8"))
+    path = root / source
+    return _code_lines_of(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

@@ -11,29 +11,19 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from plots.data.load import Results
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.figures.style import (
-    COMPARATOR_COLOUR,
-    beside,
-    colour,
-    in_column,
-    legend_under,
-    new_figure,
-    settle,
-    styled,
-)
 from plots.prose import paragraph
 
 # A mechanism has the colour of the strategy it belongs to; the second one of overlap a lighter one.
 _MECHANISMS = {
-    "plain": (colour("baseline"), "o"),
-    "register_bypass": (colour("register_bypass"), "s"),
-    "pipeline": (colour("overlap"), "D"),
+    "plain": (style.colour("baseline"), "o"),
+    "register_bypass": (style.colour("register_bypass"), "s"),
+    "pipeline": (style.colour("overlap"), "D"),
     "barrier": ("#56B4E9", "X"),
-    "drop_off": (colour("drop_off"), "^"),
-    "bulk": (colour("tma"), "v"),
+    "drop_off": (style.colour("drop_off"), "^"),
+    "bulk": (style.colour("tma"), "v"),
 }
 # An intensity is no strategy: shades from dark to light, in order in grey print, too, and dashes.
 _SHADES = matplotlib.colormaps["cividis"]
@@ -67,13 +57,13 @@ def _roofline(ax: Axes, swept: pd.DataFrame, room: float) -> None:
     bandwidth = (swept["median"] / swept["intensity"]).max()
     rate = swept["median"].max()
     x = np.geomspace(swept["intensity"].min(), swept["intensity"].max(), 100)
-    ax.plot(x, np.minimum(bandwidth * x, rate), color=COMPARATOR_COLOUR, linewidth=4, alpha=0.3,
-            zorder=0, label="best bandwidth and rate of any pass")  # fmt: skip
+    ax.plot(x, np.minimum(bandwidth * x, rate), color=style.COMPARATOR_COLOUR, linewidth=4,
+            alpha=0.3, zorder=0, label="best bandwidth and rate of any pass")  # fmt: skip
     ax.set_yscale("log")
     ax.set_ylabel("GFLOP/s")
     ax.set_title("a  roofline position", loc="left")
-    if in_column():
-        legend_under(ax, room)
+    if style.in_column():
+        style.legend_under(ax, room)
     else:
         ax.legend(loc="lower right", fontsize=7.5)
     _intensity_axis(ax, swept["intensity"])
@@ -103,7 +93,7 @@ def _working_size(
     ax.set_xlabel("tile of a block")
     ax.set_ylabel("speed-up over plain")
     ax.set_title(title, loc="left")
-    legend_under(ax, room)
+    style.legend_under(ax, room)
 
 
 def _low_occupancy(ax: Axes, swept: pd.DataFrame) -> None:
@@ -122,7 +112,7 @@ def _low_occupancy(ax: Axes, swept: pd.DataFrame) -> None:
     _intensity_axis(ax, slower["intensity"])
 
 
-@styled
+@style.styled
 def async_copy(results: Results) -> Figure:
     """The four panels: roofline position, speed-up against the tile for both ways to overlap, and
     what low occupancy costs. Raises PlotsError without the sweep over the intensity or the tile."""
@@ -132,8 +122,8 @@ def async_copy(results: Results) -> Figure:
     common.need(sizes, "asynchronous copies by tile (amasia run async_copy/working_size)")
     swept["intensity"] = swept["intensity"].astype(float)
     sizes[["intensity", "tile"]] = sizes[["intensity", "tile"]].astype(float)
-    figure = new_figure(9.6, 7.4)
-    columns = beside(2, 3)
+    figure = style.new_figure(9.6, 7.4)
+    columns = style.beside(2, 3)
     roof, barrier, pipeline, low = figure.subplots(4 // columns, columns).flat
     room = figure.get_figwidth() / columns - 0.8
     _roofline(roof, swept, room)
@@ -147,7 +137,7 @@ def async_copy(results: Results) -> Figure:
         "When an asynchronous copy into shared memory pays: x → x/2 + 1/2 over 8 GiB of fp32",
         f"{common.origin(swept)}; filled: as many blocks as fit, hollow: one per SM",
     )
-    settle(figure, *[1.7] * (4 // columns))
+    style.settle(figure, *[1.7] * (4 // columns))
     return figure
 
 

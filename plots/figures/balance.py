@@ -9,18 +9,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
-from plots.figures.style import (
-    in_column,
-    inches,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.papers import specifications
 from plots.papers.specifications import Spec
 from plots.prose import paragraph
@@ -28,13 +18,15 @@ from plots.prose import paragraph
 _FLOP, _BANDWIDTH = "#0072B2", "#E69F00"
 
 
-@styled
+@style.styled
 def balance(specs: Sequence[Spec], source: str) -> Figure:
     """Machine balance and compute density of GPUs, fp32 and fp64 (Fig. 1 of Svedin et al. 2021)."""
-    figure = new_figure(10, 1.5 + 0.36 * len(specs))
+    figure = style.new_figure(10, 1.5 + 0.36 * len(specs))
     axes = figure.subplots(1, 2, sharey=True)
     names = [f"{s.name} ({s.year})" for s in specs]
-    room = (figure.get_figwidth() - max(inches(name, text_size(9)) for name in names) - 0.4) / 2
+    room = (
+        figure.get_figwidth() - max(style.inches(name, style.text_size(9)) for name in names) - 0.4
+    ) / 2
     for ax, value, label in (
         (axes[0], Spec.balance, "machine balance, bytes per FLOP (logarithmic)"),
         (axes[1], Spec.density, "compute density, GFLOP/s per mm² (logarithmic)"),
@@ -45,20 +37,22 @@ def balance(specs: Sequence[Spec], source: str) -> Figure:
                 if np.isfinite(x):
                     ax.plot(x, y, marker=shape, color=ink, linestyle="none", label=precision)
         ax.set_xscale("log")
-        ax.set_xlabel(wrapped(label, room, text_size(9)) if in_column() else label)
+        ax.set_xlabel(
+            style.wrapped(label, room, style.text_size(9)) if style.in_column() else label
+        )
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
         ax.grid(axis="x", which="both")
     axes[0].set_yticks(range(len(specs)), names)
     axes[0].set_ylim(len(specs) - 0.4, -0.6)
     common.title(figure, "What the hardware offers: balance and density", source)
-    legend_below(
+    style.legend_below(
         figure,
         [
             Line2D([], [], marker="o", color=_FLOP, linestyle="none", label="fp32"),
             Line2D([], [], marker="s", color=_BANDWIDTH, linestyle="none", label="fp64"),
         ],
     )
-    settle(figure, 0.15 * len(specs))
+    style.settle(figure, 0.15 * len(specs))
     return figure
 
 

@@ -15,18 +15,8 @@ from plots.data.load import Results, sizes_of, strategy_order
 from plots.data.selection import Selection
 from plots.data.strategies import NAMES
 from plots.errors import PlotsError
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import AppSubject, Chapter, FigureKind, mode_name, register
-from plots.figures.style import (
-    ALARM_COLOUR,
-    in_column,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.judge.cross_tables import Cell, Table, table_of, without_time
 from plots.prose import fold, paragraph, shade, table
 from plots.statistics.claims import UNDECIDED
@@ -58,8 +48,8 @@ def _draw_cell(
             )
         )  # fmt: skip
         ax.text(
-            x, y, said, ha="center", va="center", fontsize=text_size(7),
-            color=ALARM_COLOUR if bad else "#444444",
+            x, y, said, ha="center", va="center", fontsize=style.text_size(7),
+            color=style.ALARM_COLOUR if bad else "#444444",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
         )  # fmt: skip
         return
@@ -71,9 +61,9 @@ def _draw_cell(
     weight = "bold" if relative == 1 else "normal"
     text = f"{relative:.2f}" if relative < 10 else f"{relative:.1f}"
     centred = {"ha": "center", "va": "center", "color": ink}
-    ax.text(x, y - 0.18, text, fontsize=text_size(9.5), weight=weight, **centred)
+    ax.text(x, y - 0.18, text, fontsize=style.text_size(9.5), weight=weight, **centred)
     below = _short(cell) if narrow else _below_the_time(cell)
-    ax.text(x, y + 0.24, below, fontsize=text_size(6.5), **centred)
+    ax.text(x, y + 0.24, below, fontsize=style.text_size(6.5), **centred)
 
 
 def _below_the_time(cell: Cell) -> str:
@@ -118,15 +108,15 @@ def _panel(
                     path_effects=[withStroke(linewidth=width + 2, foreground="white")],
                 )
             )  # fmt: skip
-    points = text_size(8)
+    points = style.text_size(8)
     across, down = (t.strategies, schedules) if upright else (schedules, t.strategies)
     slanted = {"rotation": 90} if upright and room / len(across) < _NAME_ACROSS else {}
     ax.set_xlim(-0.5, len(across) - 0.5)
     ax.set_ylim(len(down) - 0.5, -0.5)
     if upright:
-        down = [wrapped(schedule, _NAME_INCHES, points) for schedule in down]
+        down = [style.wrapped(schedule, _NAME_INCHES, points) for schedule in down]
     else:
-        across = [wrapped(schedule, 0.9 * room / len(across), points) for schedule in across]
+        across = [style.wrapped(schedule, 0.9 * room / len(across), points) for schedule in across]
     ax.set_xticks(range(len(across)), across, fontsize=points, **slanted)
     ax.set_yticks(range(len(down)), down, fontsize=points)
     ax.grid(visible=False)
@@ -135,13 +125,13 @@ def _panel(
         spine.set_visible(False)
     heading, sentence = f"{t.group['app']}, {t.group['size_label']}{mode}", t.sentence()
     if upright:
-        heading = wrapped(heading, room, text_size(9))
-        sentence = wrapped(sentence, room, points)
-    ax.set_title(heading, loc="left", fontsize=text_size(9))
+        heading = style.wrapped(heading, room, style.text_size(9))
+        sentence = style.wrapped(sentence, room, points)
+    ax.set_title(heading, loc="left", fontsize=style.text_size(9))
     ax.set_xlabel(sentence, loc="left", fontsize=points, labelpad=7)
 
 
-@styled
+@style.styled
 def cross(results: Results) -> Figure:
     """One panel per app and size: strategies by schedules. The large number is the time over that
     of the fastest cell, which the colour shows too (light is fast); the small one the gain of
@@ -164,13 +154,13 @@ def cross(results: Results) -> Figure:
     if not tables:
         raise PlotsError("nothing to draw: the result files hold no table of amasia cross")
     widest = max(len(t.schedules) for t in tables)
-    upright = in_column() or widest > _MOST_ACROSS
+    upright = style.in_column() or widest > _MOST_ACROSS
     heights = [0.62 * len(t.strategies) + 0.95 for t in tables]
     width = max(2.2 + 1.18 * widest, 7.6)
     if upright:
-        heights = [(0.3 if in_column() else 0.45) * len(t.schedules) for t in tables]
+        heights = [(0.3 if style.in_column() else 0.45) * len(t.schedules) for t in tables]
         width = 9.6
-    figure = new_figure(width, 1.3 + sum(heights) + (1.2 * len(tables) if upright else 0))
+    figure = style.new_figure(width, 1.3 + sum(heights) + (1.2 * len(tables) if upright else 0))
     room = figure.get_figwidth() - _NAME_INCHES - (0.3 if upright else 0.8)
     axes = figure.subplots(len(tables), 1, squeeze=False, height_ratios=heights)[:, 0]
     several = results.groups[["cache", "launch"]].drop_duplicates().shape[0] > 1
@@ -189,7 +179,7 @@ def cross(results: Results) -> Figure:
             "; ref.: the reference, in brackets: no claim is made; –: no baseline" if narrow else ""
         ),
     )
-    legend_below(
+    style.legend_below(
         figure,
         [
             Patch(facecolor="none", edgecolor=_FRAME, linewidth=2.2, label="fastest there"),
@@ -203,7 +193,7 @@ def cross(results: Results) -> Figure:
             ),
         ],
     )  # fmt: skip
-    settle(figure, *heights)
+    style.settle(figure, *heights)
     return figure
 
 

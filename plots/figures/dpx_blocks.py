@@ -7,49 +7,39 @@ from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.figures import common
-from plots.figures.points import points
+from plots.figures.points import INKS, MARKERS, curve, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.figures.style import in_column, legend_under, new_figure, settle, styled, text_size
 from plots.prose import paragraph
 
-# Okabe & Ito, as the strategies; what they stand for here is in the legend.
-_STYLES = {
-    ("__viaddmax_s32", "dpx"): ("#0072B2", "o"),
-    ("__viaddmax_s16x2_relu", "dpx"): ("#D55E00", "s"),
-    ("__viaddmax_s16x2_relu", "plain"): ("#009E73", "^"),
-}
+_SHOWN = (
+    ("__viaddmax_s32", "dpx"), ("__viaddmax_s16x2_relu", "dpx"), ("__viaddmax_s16x2_relu", "plain"),
+)  # fmt: skip
 
 
 @styled
 def dpx_blocks(results: Results) -> Figure:
     """Calls per cycle of the whole GPU against the number of blocks of 1024 threads, multiples of
     the SM count marked. Raises PlotsError when it was not measured."""
-    curve = points(results, "dpx/blocks", "function", "form", "blocks")
-    common.need(curve, "DPX throughput against blocks (amasia run dpx/blocks --preset paper)")
-    curve["blocks"] = curve["blocks"].astype(int)
+    measured = points(results, "dpx/blocks", "function", "form", "blocks")
+    common.need(measured, "DPX throughput against blocks (amasia run dpx/blocks --preset paper)")
+    measured["blocks"] = measured["blocks"].astype(int)
     figure = new_figure(8.2, 4.0)
     ax = figure.subplots()
-    for (function, form), (ink, mark) in _STYLES.items():
-        chosen = (curve["function"] == function) & (curve["form"] == form)
-        here = curve[chosen].sort_values("blocks")
-        if here.empty:
-            continue
+    for (function, form), ink, mark in zip(_SHOWN, INKS, MARKERS, strict=False):
+        chosen = (measured["function"] == function) & (measured["form"] == form)
         name = function.lstrip("_")  # a label that begins with "_" is not in a legend
-        ax.errorbar(
-            here["blocks"], here["median"],
-            yerr=[here["median"] - here["low"], here["high"] - here["median"]],
-            color=ink, marker=mark, markersize=4, linewidth=1.2,
-            label=f"{name}: DPX function" if form == "dpx" else f"{name}: plain C",
-        )  # fmt: skip
+        label = f"{name}: DPX function" if form == "dpx" else f"{name}: plain C"
+        curve(ax, measured[chosen], "blocks", label, ink, marker=mark)
     sms = int(results.files.iloc[0]["provenance"]["device"]["sm_count"])
-    for multiple in range(1, int(curve["blocks"].max()) // sms + 1):
+    for multiple in range(1, int(measured["blocks"].max()) // sms + 1):
         ax.axvline(multiple * sms, color="#BBBBBB", linewidth=0.8, zorder=0)
         ax.annotate(
             f"{multiple} × {sms}", (multiple * sms, 0.01), xycoords=("data", "axes fraction"),
             xytext=(3, 0), textcoords="offset points", fontsize=text_size(8), color="#555555",
         )  # fmt: skip
     ax.set_xlim(0, None)
-    ax.set_ylim(0, (1.08 if in_column() else 1.4) * curve["high"].max())
+    ax.set_ylim(0, (1.08 if in_column() else 1.4) * measured["high"].max())
     ax.set_xlabel("blocks of 1024 threads")
     ax.set_ylabel("calls per cycle, whole GPU")
     if in_column():
@@ -59,7 +49,7 @@ def dpx_blocks(results: Results) -> Figure:
     common.title(
         figure,
         "DPX functions against the number of blocks",
-        f"{common.origin(curve)}; grey: multiples of the number of SMs",
+        f"{common.origin(measured)}; grey: multiples of the number of SMs",
     )
     settle(figure, 1.9)
     return figure
@@ -68,11 +58,11 @@ def dpx_blocks(results: Results) -> Figure:
 def drops(results: Results) -> dict[str, float]:
     """form -> what is lost, as a share, by one block more than there are SMs; the largest of the
     form's functions."""
-    curve = points(results, "dpx/blocks", "function", "form", "blocks")
+    measured = points(results, "dpx/blocks", "function", "form", "blocks")
     sms = int(results.files.iloc[0]["provenance"]["device"]["sm_count"])
-    curve["blocks"] = curve["blocks"].astype(int)
+    measured["blocks"] = measured["blocks"].astype(int)
     found: dict[str, float] = {}
-    for (form, _), of in curve.groupby(["form", "function"]):
+    for (form, _), of in measured.groupby(["form", "function"]):
         rate = of.set_index("blocks")["median"]
         if {sms, sms + 1} <= set(rate.index):
             drop = float(1 - rate[sms + 1] / rate[sms])

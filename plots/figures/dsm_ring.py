@@ -11,22 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common
-from plots.figures.points import byte_axis, points
+from plots.figures import common, style
+from plots.figures.points import INKS, MARKERS, byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.figures.style import (
-    beside,
-    in_column,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-)
 from plots.prose import paragraph
 
-_INKS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-_MARKERS = ("o", "s", "^", "D")
 _SURFACE_INCHES = 1.6  # the least that a surface gets in a column
 _SURFACE_WIDTH = 4  # bytes of an access: an int, as the paper's registers
 
@@ -39,12 +28,12 @@ def _surface(ax: Axes, of_cluster: pd.DataFrame, most: float) -> None:
         for x, value in enumerate(row):
             if np.isfinite(value):
                 dark = value < 0.55 * most / 1000
-                ax.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=text_size(8),
+                ax.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=style.text_size(8),
                         color="white" if dark else "black")  # fmt: skip
     ax.set_xticks(range(len(table.columns)), [str(c) for c in table.columns])
     ax.set_yticks(range(len(table.index)), [str(i) for i in table.index])
     ax.set_xlabel(
-        "accesses under way\nper thread" if in_column() else "accesses under way per thread"
+        "accesses under way\nper thread" if style.in_column() else "accesses under way per thread"
     )
     ax.grid(visible=False)
 
@@ -52,7 +41,7 @@ def _surface(ax: Axes, of_cluster: pd.DataFrame, most: float) -> None:
 def _against_bytes(ax: Axes, of_width: pd.DataFrame, width: int, most: float, room: float) -> None:
     """Every block size and number of accesses over the bytes that they have under way together."""
     for (cluster, of_cluster), ink, mark in zip(
-        of_width.groupby("cluster"), _INKS, _MARKERS, strict=False
+        of_width.groupby("cluster"), INKS, MARKERS, strict=False
     ):
         in_flight = of_cluster["threads"] * of_cluster["ilp"] * width
         ax.plot(in_flight, of_cluster["median"] / 1000, color=ink, marker=mark, markersize=4,
@@ -65,7 +54,7 @@ def _against_bytes(ax: Axes, of_width: pd.DataFrame, width: int, most: float, ro
     ax.set_title(f"words of {width} bytes", loc="left")
     ax.set_xlabel("bytes under way per SM")
     ax.set_ylabel("TB/s")
-    if not in_column():
+    if not style.in_column():
         ax.legend(loc="lower right")
 
 
@@ -80,7 +69,7 @@ def _swept(results: Results) -> pd.DataFrame:
     return swept
 
 
-@styled
+@style.styled
 def dsm_ring(results: Results) -> Figure:
     """Bandwidth of the ring copy by cluster size, block size and accesses under way. Raises
     PlotsError when it was not measured."""
@@ -92,24 +81,24 @@ def dsm_ring(results: Results) -> Figure:
     most = remote["median"].max()
     clusters = sorted(surface["cluster"].unique())
     widths = [w for w in (4, 16) if (remote["width"] == w).any()]
-    figure = new_figure(10.5, 6.6)
+    figure = style.new_figure(10.5, 6.6)
     upper, lower, heights = _places(figure, len(clusters), len(widths))
     for i, (ax, cluster) in enumerate(zip(upper, clusters, strict=True)):
         _surface(ax, surface[surface["cluster"] == cluster], most)
         ax.set_title(f"clusters of {cluster}, TB/s", loc="left")
-        if i % beside(len(clusters), _SURFACE_INCHES) == 0:
+        if i % style.beside(len(clusters), _SURFACE_INCHES) == 0:
             ax.set_ylabel("threads per block")
-    room = figure.get_figwidth() / beside(len(widths), 3) - 0.8
+    room = figure.get_figwidth() / style.beside(len(widths), 3) - 0.8
     for ax, width in zip(lower, widths, strict=True):
         _against_bytes(ax, remote[remote["width"] == width], width, most, room)
-    if in_column():
-        legend_below(figure, lower[0].get_legend_handles_labels()[0])
+    if style.in_column():
+        style.legend_below(figure, lower[0].get_legend_handles_labels()[0])
     common.title(
         figure,
         "How fast bytes go around the ring of a cluster, all SMs together",
         f"{common.origin(remote)}; one block per SM; above: words of {_SURFACE_WIDTH} bytes",
     )
-    settle(figure, *heights)
+    style.settle(figure, *heights)
     return figure
 
 
@@ -117,14 +106,14 @@ def _places(
     figure: Figure, surfaces: int, curves: int
 ) -> tuple[list[Axes], list[Axes], list[float]]:
     """The axes of the surfaces and of the curves, and how high their rows are in a column."""
-    if not in_column():
+    if not style.in_column():
         upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.15))
         return (
             list(upper.subplots(1, surfaces, squeeze=False)[0]),
             list(lower.subplots(1, curves, squeeze=False)[0]),
             [],
         )
-    across, of_curves = beside(surfaces, _SURFACE_INCHES), beside(curves, 3)
+    across, of_curves = style.beside(surfaces, _SURFACE_INCHES), style.beside(curves, 3)
     above, below = -(-surfaces // across), -(-curves // of_curves)
     heights = [1.0] * above + [1.6] * below
     grid = figure.add_gridspec(above + below, across * of_curves, height_ratios=heights)

@@ -8,35 +8,24 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
-from plots.figures.style import (
-    ALARM_COLOUR,
-    in_column,
-    inches,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.papers import expect
 from plots.prose import paragraph
 
 _FLOP, _BANDWIDTH, _EXPECTED = "#0072B2", "#E69F00", "#333333"
 _NAME_INCHES = 1.0  # of a pair of GPUs in a column
 # Colour and shape: green and red alone are one colour to many readers.
-_REACHED, _BELOW = ("#009E73", "o"), (ALARM_COLOUR, "X")
+_REACHED, _BELOW = ("#009E73", "o"), (style.ALARM_COLOUR, "X")
 
 
-@styled
+@style.styled
 def expectation(table: pd.DataFrame, source: str) -> Figure:
     """One line per pair of GPUs (columns of expect.published_table): FLOP ratio, bandwidth ratio,
     their minimum, and the measured mean with its standard deviation over benchmarks, a red cross
     where it stays below the expectation."""
     common.need(table, "pairs of GPUs")
-    figure = new_figure(8.4, 1.5 + 0.42 * len(table))
+    figure = style.new_figure(8.4, 1.5 + 0.42 * len(table))
     ax = figure.subplots()
     for y, row in enumerate(table.itertuples()):
         ratios = y - 0.13  # above what was measured, so that neither hides the other
@@ -59,20 +48,20 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
             )  # fmt: skip
         text = f"expected {row.expected:.2f}"
         if np.isfinite(row.measured_mean):
-            text += ",\n" if in_column() else ", "
+            text += ",\n" if style.in_column() else ", "
             text += f"measured {row.measured_mean:.2f}"
             text += ", below" if row.measured_mean < row.expected else ""
         ax.annotate(
             text, (1, y), xycoords=("axes fraction", "data"),
-            xytext=(4, 0), textcoords="offset points", va="center", fontsize=text_size(8),
+            xytext=(4, 0), textcoords="offset points", va="center", fontsize=style.text_size(8),
         )  # fmt: skip
-    size = text_size(9)
+    size = style.text_size(9)
     names = [f"{r.new} over {r.old}" for r in table.itertuples()]
-    if in_column():
-        names = [wrapped(name, _NAME_INCHES, size) for name in names]
+    if style.in_column():
+        names = [style.wrapped(name, _NAME_INCHES, size) for name in names]
     ax.set_yticks(range(len(table)), names)
-    room = figure.get_figwidth() - max(inches(name, size) for name in names)
-    room -= inches("measured 8.88, below", text_size(8)) + 0.2
+    room = figure.get_figwidth() - max(style.inches(name, size) for name in names)
+    room -= style.inches("measured 8.88, below", style.text_size(8)) + 0.2
     ax.set_ylim(len(table) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
     spread = table["std_dev"].fillna(0)
@@ -84,11 +73,11 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
         ],
         axis="x",
         pad=0.06,
-        length=room if in_column() else 0,
+        length=room if style.in_column() else 0,
     )  # fmt: skip
     ax.set_xlabel("speed-up (logarithmic)")
     common.title(figure, "Expected and measured speed-up between GPUs", source)
-    legend_below(
+    style.legend_below(
         figure,
         [
             Line2D([], [], marker="^", color=_FLOP, linestyle="none", label="FLOP/s ratio (fp32)"),
@@ -103,7 +92,7 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
             ),
         ],
     )  # fmt: skip
-    settle(figure, 0.36 * len(table))
+    style.settle(figure, 0.36 * len(table))
     return figure
 
 

@@ -8,19 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from plots.data.load import SHOWN_ROLES, Results, sizes_of, strategy_order
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import FigureKind, register
-from plots.figures.style import (
-    beside,
-    colour,
-    in_column,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.units import milliseconds
 
 _BOUND = {
@@ -48,19 +37,19 @@ def _panel(ax: Axes, results: Results, app: str, size: str, room: float) -> tupl
             at = y + (i - (len(roles) - 1) / 2) * 0.4
             if row["status"] != "ok" or not np.isfinite(row["floor_fraction"]):
                 text = f"{role}: {row['status']}"
-                ax.text(0.8, at, text, va="center", fontsize=text_size(7), color="#777777")
+                ax.text(0.8, at, text, va="center", fontsize=style.text_size(7), color="#777777")
                 continue
             percent = 100 * row["floor_fraction"]
             longest = max(longest, percent)
             ax.barh(
-                at, percent, height=0.36, color=colour(strategy),
+                at, percent, height=0.36, color=style.colour(strategy),
                 alpha=0.45 if role == "iso" else 1, label=f"{strategy} {role}",
             )  # fmt: skip
             # Beside the axes: in them it would lie on the line of 100 %.
             ax.annotate(
                 f"{percent:.0f} %  {milliseconds(row['median'])}", (1, at),
                 xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-                va="center", fontsize=text_size(7), annotation_clip=False,
+                va="center", fontsize=style.text_size(7), annotation_clip=False,
             )  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
@@ -74,12 +63,12 @@ def _panel(ax: Axes, results: Results, app: str, size: str, room: float) -> tupl
         f"{app}, {group['size_label']}\n"
         f"floor {milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})"
     )
-    points = text_size(8.5)
-    ax.set_title(wrapped(heading, room, points), loc="left", fontsize=points)
+    points = style.text_size(8.5)
+    ax.set_title(style.wrapped(heading, room, points), loc="left", fontsize=points)
     return longest, len(names)
 
 
-@styled
+@style.styled
 def floor(results: Results) -> Figure:
     """One panel per app and size: floor / time in percent, for best (solid) and iso (pale).
 
@@ -90,9 +79,9 @@ def floor(results: Results) -> Figure:
     known = results.groups[results.groups["bound_by"] != ""]
     common.need(known, "floors (no ceilings were measured)")
     panels = [(app, size) for app in sorted(set(known["app"])) for size in sizes_of(known, app)]
-    columns = beside(min(_COLUMNS, len(panels)), 3)
+    columns = style.beside(min(_COLUMNS, len(panels)), 3)
     lines = -(-len(panels) // columns)
-    figure = new_figure(5.2 * columns, 0.9 + 2.9 * lines)
+    figure = style.new_figure(5.2 * columns, 0.9 + 2.9 * lines)
     axes = figure.subplots(lines, columns, squeeze=False)
     room, most = figure.get_figwidth() / columns - 1.0, 0
     for ax in axes.flat[len(panels) :]:
@@ -102,7 +91,7 @@ def floor(results: Results) -> Figure:
         most = max(most, names)
         ax.axvline(100, color="#444444", linewidth=1, linestyle="--")
         ax.set_xlim(0, max(104, longest * 1.04))
-        step = 50 if in_column() else 25
+        step = 50 if style.in_column() else 25
         ax.set_xticks([t for t in range(0, 1000, step) if t <= max(100, longest)])
         ax.set_xlabel("floor / time, %")
     common.title(
@@ -110,7 +99,7 @@ def floor(results: Results) -> Figure:
         "Time against the floor: 100 % is the least time the measured ceilings allow",
         f"{common.origin(known)}; {common.modes(known)}",
     )
-    legend_below(
+    style.legend_below(
         figure,
         [
             Patch(facecolor="#555555", label="best geometry (or a library)"),
@@ -119,7 +108,7 @@ def floor(results: Results) -> Figure:
     )
     # Two lines of text stand beside the bars of a strategy.
     figure.set_size_inches(figure.get_figwidth(), 0.9 + max(2.9, 1.15 + 0.29 * most) * lines)
-    settle(figure, *[0.27 * most] * lines)
+    style.settle(figure, *[0.27 * most] * lines)
     return figure
 
 

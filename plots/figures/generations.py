@@ -7,20 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plots.data.load import strategy_order
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, PairSubject, Picture, register
-from plots.figures.style import (
-    beside,
-    colour,
-    in_column,
-    legend_below,
-    marker,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.papers.expect import Measured, mean_table
 from plots.prose import table
 from plots.units import shortened, times
@@ -29,7 +17,7 @@ _LABEL_INCHES = 1.2  # of a case in a column
 _EXPECTED = "#333333"
 
 
-@styled
+@style.styled
 def generations(measured: Measured, dates: str) -> Figure:
     """Every matching row of two result sets: speed-up of the new GPU with interval, one panel per
     role, beside what the measured ceilings (solid) and the datasheets (dashed) let one expect."""
@@ -39,8 +27,8 @@ def generations(measured: Measured, dates: str) -> Figure:
     keys = ["app", "size", "size_label", "cache", "launch"]
     cases = rows[keys].drop_duplicates().reset_index(drop=True)
     cases["y"] = range(len(cases))
-    figure = new_figure(5.4 * len(roles), 1.6 + 0.62 * len(cases))
-    columns = beside(len(roles), 4)
+    figure = style.new_figure(5.4 * len(roles), 1.6 + 0.62 * len(cases))
+    columns = style.beside(len(roles), 4)
     lines_of_axes = len(roles) // columns
     axes = figure.subplots(lines_of_axes, columns, squeeze=False, sharey=True).flatten()
     strategies = strategy_order(rows["strategy"])
@@ -51,28 +39,29 @@ def generations(measured: Measured, dates: str) -> Figure:
     ]
     ends += [e.expected for e, _, _ in lines if e is not None]
     for ax, role in zip(axes, roles, strict=True):
-        for expected, style, _ in lines:
+        for expected, dashes, _ in lines:
             if expected is not None:
-                ax.axvline(expected.expected, color=_EXPECTED, linestyle=style, linewidth=1.2)
+                ax.axvline(expected.expected, color=_EXPECTED, linestyle=dashes, linewidth=1.2)
         here = rows[rows["role"] == role].merge(cases, on=keys)
         for (strategy, resolved), of in here.groupby(["strategy", "resolved"]):
             lane = (strategies.index(strategy) - (len(strategies) - 1) / 2) * 0.72
             ax.errorbar(
                 of["ratio"], of["y"] + lane / len(strategies),
-                xerr=[of["ratio"] - of["low"], of["high"] - of["ratio"]], color=colour(strategy),
-                marker=marker(strategy), markersize=4.5, capsize=1.5, elinewidth=1,
-                markerfacecolor=colour(strategy) if resolved else "white",
+                xerr=[of["ratio"] - of["low"], of["high"] - of["ratio"]],
+                color=style.colour(strategy), marker=style.marker(strategy),
+                markersize=4.5, capsize=1.5, elinewidth=1,
+                markerfacecolor=style.colour(strategy) if resolved else "white",
                 linestyle="none", label=strategy,
             )  # fmt: skip
-        length = figure.get_figwidth() - _LABEL_INCHES - 0.3 if in_column() else 0
+        length = figure.get_figwidth() - _LABEL_INCHES - 0.3 if style.in_column() else 0
         common.ratio_axis(ax, ends, axis="x", pad=0.06, length=length)
         ax.grid(axis="y", visible=False)
         ax.set_title(role, loc="left")
         ax.set_xlabel("speed-up (logarithmic)")
-    size = text_size(8)
+    size = style.text_size(8)
     labels = [f"{c.app}, {c.size_label}\n{c.cache}, {c.launch}" for c in cases.itertuples()]
-    if in_column():
-        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    if style.in_column():
+        labels = [style.wrapped(label, _LABEL_INCHES, size) for label in labels]
     axes[0].set_yticks(range(len(cases)), labels, fontsize=size)
     axes[0].set_ylim(len(cases) - 0.45, -0.55)
     names = (shortened(gpu, 60) for gpu in (measured.new_gpu, measured.old_gpu))
@@ -80,14 +69,14 @@ def generations(measured: Measured, dates: str) -> Figure:
     handles = common.strategy_handles(strategies)
     handles += [
         Line2D(
-            [], [], color=_EXPECTED, linestyle=style, label=f"expected, {text}: {e.expected:.2f}"
+            [], [], color=_EXPECTED, linestyle=dashes, label=f"expected, {text}: {e.expected:.2f}"
         )
-        for e, style, text in lines
+        for e, dashes, text in lines
         if e is not None
     ]
-    legend_below(figure, handles)
+    style.legend_below(figure, handles)
     deepest = max(label.count("\n") for label in labels)
-    settle(figure, *[max(0.5, 0.17 + 0.12 * deepest) * len(cases)] * lines_of_axes)
+    style.settle(figure, *[max(0.5, 0.17 + 0.12 * deepest) * len(cases)] * lines_of_axes)
     return figure
 
 

@@ -6,50 +6,30 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common
-from plots.figures.points import byte_axis, points
+from plots.figures import common, style
+from plots.figures.points import INKS, MARKERS, byte_axis, curve, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.figures.style import (
-    beside,
-    in_column,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-)
 from plots.prose import paragraph
 
-# Okabe & Ito, as the strategies; what they stand for here is in the legend.
-_INK = ("#0072B2", "#D55E00", "#009E73")
-_MARKERS = ("o", "s", "^")
 
-
-@styled
+@style.styled
 def in_flight(results: Results) -> Figure:
     """Bandwidth against bytes in flight per SM, from memory and from L2, with the knee. Raises
     PlotsError when it was not measured."""
-    curve = points(results, "memory/in_flight", "level", "in_flight", "words")
-    common.need(curve, "bandwidth against bytes in flight (amasia run memory/in_flight)")
-    curve["in_flight"] = curve["in_flight"].astype(float)
-    levels = [name for name in ("memory", "l2") if (curve["level"] == name).any()]
-    columns = beside(len(levels), 3)
-    figure = new_figure(4.6 * len(levels), 3.9)
+    measured = points(results, "memory/in_flight", "level", "in_flight", "words")
+    common.need(measured, "bandwidth against bytes in flight (amasia run memory/in_flight)")
+    measured["in_flight"] = measured["in_flight"].astype(float)
+    levels = [name for name in ("memory", "l2") if (measured["level"] == name).any()]
+    columns = style.beside(len(levels), 3)
+    figure = style.new_figure(4.6 * len(levels), 3.9)
     lines = len(levels) // columns
     axes = figure.subplots(lines, columns, squeeze=False)
     room = figure.get_figwidth() / columns - 0.9
     for ax, level in zip(axes.flat, levels, strict=True):
-        here = curve[curve["level"] == level]
-        for words, ink, mark in zip(("1", "2", "4"), _INK, _MARKERS, strict=True):
-            of_words = here[here["words"] == words].sort_values("in_flight")
-            if of_words.empty:
-                continue
-            ax.errorbar(
-                of_words["in_flight"], of_words["median"],
-                yerr=[of_words["median"] - of_words["low"], of_words["high"] - of_words["median"]],
-                color=ink, marker=mark, markersize=4, linewidth=1.2,
-                label=f"{words} × 16 B per thread",
-            )  # fmt: skip
+        here = measured[measured["level"] == level]
+        for words, ink, mark in zip(("1", "2", "4"), INKS, MARKERS, strict=False):
+            of_words = here[here["words"] == words]
+            curve(ax, of_words, "in_flight", f"{words} × 16 B per thread", ink, marker=mark)
         found = results.findings
         found = found[found["microbenchmark"] == "memory/in_flight"]
         for f in found.itertuples():
@@ -58,7 +38,7 @@ def in_flight(results: Results) -> Figure:
             ax.axvspan(f.low, f.high, color="#D9D9D9", zorder=0)
             ax.annotate(
                 f"95 % at {f.value / 1024:.0f} KiB", (f.value, 0.04),
-                xycoords=("data", "axes fraction"), ha="center", fontsize=text_size(8),
+                xycoords=("data", "axes fraction"), ha="center", fontsize=style.text_size(8),
                 color="#555555",
             )  # fmt: skip
         ax.set_ylim(0, 1.08 * here["high"].max())
@@ -66,16 +46,16 @@ def in_flight(results: Results) -> Figure:
         ax.set_title("device memory" if level == "memory" else "L2", loc="left")
         ax.set_xlabel("bytes in flight per SM")
         ax.set_ylabel("GB/s")
-        if not in_column():
+        if not style.in_column():
             ax.legend(loc="upper left")
-    if in_column():
-        legend_below(figure, axes.flat[0].get_legend_handles_labels()[0])
+    if style.in_column():
+        style.legend_below(figure, axes.flat[0].get_legend_handles_labels()[0])
     common.title(
         figure,
         "How many bytes must be under way before the bandwidth is reached",
-        f"{common.origin(curve)}; grey: 95 % of the maximum, between the curves",
+        f"{common.origin(measured)}; grey: 95 % of the maximum, between the curves",
     )
-    settle(figure, *[1.7] * lines)
+    style.settle(figure, *[1.7] * lines)
     return figure
 
 

@@ -7,14 +7,10 @@ from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.figures import common
-from plots.figures.points import byte_axis, points
+from plots.figures.points import INKS, MARKERS, byte_axis, curve, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.figures.style import in_column, legend_under, new_figure, settle, styled, text_size
 from plots.prose import paragraph
-
-# Okabe & Ito, as the strategies; what they stand for here is in the legend.
-_INK = ("#0072B2", "#D55E00", "#009E73")
-_MARKERS = ("o", "s", "^")
 
 
 @styled
@@ -27,16 +23,12 @@ def latency(results: Results) -> Figure:
     figure = new_figure(8.2, 4.2)
     ax = figure.subplots()
     names = {"ca": "ld.ca (every level)", "cg": "ld.cg (L2 only)", "cv": "ld.cv (not cached)"}
-    for (hint, label), ink, mark in zip(names.items(), _INK, _MARKERS, strict=True):
-        of_hint = ladder[ladder["hint"] == hint].sort_values("footprint")
-        if of_hint.empty:
-            continue
-        ax.errorbar(
-            of_hint["footprint"], of_hint["median"],
-            yerr=[of_hint["median"] - of_hint["low"], of_hint["high"] - of_hint["median"]],
-            color=ink, marker=mark, markersize=3.5 if hint == "ca" else 5, linewidth=1.3,
-            markerfacecolor=ink if hint == "ca" else "white",
-            linestyle="-" if hint == "ca" else "none", label=label,
+    for (hint, label), ink, mark in zip(names.items(), INKS, MARKERS, strict=False):
+        first = hint == "ca"
+        curve(
+            ax, ladder[ladder["hint"] == hint], "footprint", label, ink, marker=mark,
+            markersize=3.5 if first else 5, linewidth=1.3,
+            markerfacecolor=ink if first else "white", linestyle="-" if first else "none",
         )  # fmt: skip
     ax.set_ylim(0, 1.08 * ladder["high"].max())
     found = results.findings

@@ -16,19 +16,8 @@ from plots.data.load import (
     usable_times,
 )
 from plots.data.selection import Selection
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, register
-from plots.figures.style import (
-    beside,
-    colour,
-    in_column,
-    marker,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.prose import paragraph, table
 from plots.statistics.intervals import corrected_confidence, independent_ratio
 from plots.units import claimed_ratio, milliseconds
@@ -84,7 +73,7 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
     return pd.DataFrame(records, columns=columns)
 
 
-@styled
+@style.styled
 def launch(results: Results) -> Figure:
     """One panel per app, size and cache mode: time in a stream / time in a graph for each variant,
     with interval; hollow when it spans 1. Raises PlotsError when nothing was measured in both.
@@ -98,9 +87,9 @@ def launch(results: Results) -> Figure:
         for cache in sorted(set(costs["cache"]))
         if len(costs[(costs["app"] == app) & (costs["size"] == size) & (costs["cache"] == cache)])
     ]
-    columns = beside(min(_COLUMNS, len(panels)), 3)
+    columns = style.beside(min(_COLUMNS, len(panels)), 3)
     lines = -(-len(panels) // columns)
-    figure = new_figure(5.4 * columns, 0.9 + 2.9 * lines)
+    figure = style.new_figure(5.4 * columns, 0.9 + 2.9 * lines)
     axes = figure.subplots(lines, columns, squeeze=False)
     longest = 0
     for ax in axes.flat[len(panels) :]:
@@ -121,29 +110,30 @@ def launch(results: Results) -> Figure:
             ax.annotate(
                 f"{milliseconds(c.stream_ms)} → {milliseconds(c.graph_ms)}",
                 (1, len(labels)), xycoords=("axes fraction", "data"), xytext=(-2, 0),
-                textcoords="offset points", ha="right", va="center", fontsize=text_size(6.5),
+                textcoords="offset points", ha="right", va="center", fontsize=style.text_size(6.5),
                 color="#555555",
             )  # fmt: skip
             labels.append(f"{c.strategy} {c.role}")
         for (strategy, resolved), found in points.items():
             xs, ys, left, right = zip(*found, strict=True)
             ax.errorbar(
-                xs, ys, xerr=[left, right], color=colour(strategy), marker=marker(strategy),
-                markersize=5, markerfacecolor=colour(strategy) if resolved else "white",
+                xs, ys, xerr=[left, right], color=style.colour(strategy),
+                marker=style.marker(strategy), markersize=5,
+                markerfacecolor=style.colour(strategy) if resolved else "white",
                 elinewidth=1.2, capsize=2, linestyle="none", label=strategy,
             )  # fmt: skip
         ax.axvline(1, color="black", linewidth=1)
-        ax.set_yticks(range(len(labels)), labels, fontsize=text_size(7.5))
+        ax.set_yticks(range(len(labels)), labels, fontsize=style.text_size(7.5))
         ax.set_ylim(len(labels) - 0.4, -0.6)
         ax.grid(axis="y", visible=False)
         first = here.iloc[0]
-        heading, size = f"{app}, {first['size_label']}, {cache}", text_size(8.5)
-        heading = wrapped(heading, figure.get_figwidth() / columns - 1.5, size)
+        heading, size = f"{app}, {first['size_label']}, {cache}", style.text_size(8.5)
+        heading = style.wrapped(heading, figure.get_figwidth() / columns - 1.5, size)
         ax.set_title(heading, loc="left", fontsize=size)
         longest = max(longest, len(labels))
     ends = np.concatenate([costs["low"], costs["high"]])
     length, share = 0.0, 0.5  # of the axis that the times get beside the ratios
-    if in_column():
+    if style.in_column():
         length = figure.get_figwidth() / columns - 1.2
         share = _TIMES_INCHES / (length - _TIMES_INCHES)
         length -= _TIMES_INCHES
@@ -157,7 +147,7 @@ def launch(results: Results) -> Figure:
         "What launching costs: the same launches in a stream and replayed as a graph",
         f"{common.origin(costs)}; right of 1: the stream is slower; hollow: not resolved",
     )
-    settle(figure, *[0.15 * longest] * lines)
+    style.settle(figure, *[0.15 * longest] * lines)
     return figure
 
 

@@ -11,20 +11,8 @@ from matplotlib.lines import Line2D
 
 from plots.data.load import Results, main_size, sizes_of
 from plots.errors import PlotsError
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.figures.style import (
-    beside,
-    colour,
-    in_column,
-    legend_below,
-    marker,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.judge.gains import Gain, Part, gains_of
 from plots.prose import fold, paragraph, table
 from plots.units import times
@@ -59,7 +47,7 @@ def _panel(ax: Axes, gains: Sequence[Gain], room: float) -> list[float]:
         part = gain.by_schedule
         if not gain.same_schedule:
             _lane(ax, y + _LANES["schedule"], 1, part, _SCHEDULE_COLOUR, "o", "schedule")
-        ink, shape = colour(gain.strategy), marker(gain.strategy)
+        ink, shape = style.colour(gain.strategy), style.marker(gain.strategy)
         _lane(ax, y + _LANES["movement"], part.ratio, gain.by_movement, ink, shape, gain.strategy)
         _lane(ax, y + _LANES["total"], 1, gain.total, _TOTAL_COLOUR, "d", "total")
         if not gain.same_schedule:  # the steps hang together
@@ -70,27 +58,29 @@ def _panel(ax: Axes, gains: Sequence[Gain], room: float) -> list[float]:
         movement = times(gain.by_movement.ratio)
         divided = f" = {times(part.ratio)} · {movement}"
         said = times(gain.total.ratio) + (", all movement" if gain.same_schedule else divided)
-        if in_column():
+        if style.in_column():
             said = said.replace(" =", "\n=").replace(" ·", "\n·").replace(", all ", "\nall ")
         ax.annotate(
             said,
             (1, y), xycoords=("axes fraction", "data"), xytext=(3, 0),
-            textcoords="offset points", va="center", fontsize=text_size(7), color="#444444",
+            textcoords="offset points", va="center", fontsize=style.text_size(7), color="#444444",
             annotation_clip=False,
         )  # fmt: skip
     names = [f"{gain.strategy}\n{gain.schedule}" for gain in gains]
-    if in_column():
-        names = [wrapped(name, _NAME_INCHES, text_size(7.5)) for name in names]
+    if style.in_column():
+        names = [style.wrapped(name, _NAME_INCHES, style.text_size(7.5)) for name in names]
     ax.axvline(1, color="black", linewidth=0.8, zorder=1.8)
-    ax.set_yticks(range(len(gains)), names, fontsize=text_size(7.5))
+    ax.set_yticks(range(len(gains)), names, fontsize=style.text_size(7.5))
     ax.set_ylim(len(gains) - 0.45, -0.55)
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     first = gains[0]
-    size = text_size(8.5)
+    size = style.text_size(8.5)
     heading = f"{first.app}, {first.size_label}\nbaseline is best with {first.baseline_schedule}"
     ax.set_title(
-        wrapped(heading, room, size) if in_column() else heading, loc="left", fontsize=size
+        style.wrapped(heading, room, size) if style.in_column() else heading,
+        loc="left",
+        fontsize=size,
     )
     return reach
 
@@ -108,7 +98,7 @@ def _by_group(results: Results) -> list[list[Gain]]:
     return sorted(of.values(), key=lambda gains: order[gains[0].app, gains[0].size])
 
 
-@styled
+@style.styled
 def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
     """One panel per app and size, for each strategy three lines: from 1 to what its schedule gains
     the baseline (grey), from there to what movement gains with that schedule on both sides (the
@@ -128,17 +118,17 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
             "nothing to draw: the result files hold no strategy compared with baseline at the same "
             "schedule"
         )
-    columns = beside(min(_COLUMNS, len(panels)), 3)
+    columns = style.beside(min(_COLUMNS, len(panels)), 3)
     lines = -(-len(panels) // columns)
     most = max(len(gains) for gains in panels)
-    figure = new_figure(6.0 * columns, 1.25 + (0.85 + 0.46 * most) * lines)
+    figure = style.new_figure(6.0 * columns, 1.25 + (0.85 + 0.46 * most) * lines)
     # What stands beside the axes: the names, and what each total is made of.
     room = figure.get_figwidth() / columns - _NAME_INCHES - 0.7
     axes = figure.subplots(lines, columns, squeeze=False)
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     for ax, gains in zip(axes.flat, panels, strict=False):
-        length = room if in_column() else 0
+        length = room if style.in_column() else 0
         common.ratio_axis(ax, _panel(ax, gains, room), axis="x", pad=0.06, length=length)
         ax.set_xlabel("gain over baseline")
     groups = results.groups[results.groups["group"].isin([g[0].group for g in panels])]
@@ -147,16 +137,16 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
         "What the speed-ups consist of: schedule · movement = total",
         f"{common.origin(groups)}; {common.modes(groups)}",
     )
-    legend_below(
+    style.legend_below(
         figure,
         [
             Line2D(
-                [], [], color=_SCHEDULE_COLOUR, marker="o", linewidth=4.5, alpha=0.6, markersize=5,
-                label="schedule",
+                [], [], color=_SCHEDULE_COLOUR, marker="o", linewidth=4.5, alpha=0.6,
+                markersize=5, label="schedule",
             ),
             Line2D(
-                [], [], color=colour("tma"), marker="o", linewidth=4.5, alpha=0.6, markersize=5,
-                label="movement (colour and marker of the strategy)",
+                [], [], color=style.colour("tma"), marker="o", linewidth=4.5, alpha=0.6,
+                markersize=5, label="movement (colour and marker of the strategy)",
             ),
             Line2D(
                 [], [], linestyle="none", marker="d", color=_TOTAL_COLOUR, markersize=5,
@@ -168,7 +158,7 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
     deepest = max(
         label.get_text().count("\n") for ax in axes.flat for label in ax.get_yticklabels()
     )
-    settle(figure, *[max(0.42, 0.16 + 0.12 * deepest) * most] * lines)
+    style.settle(figure, *[max(0.42, 0.16 + 0.12 * deepest) * most] * lines)
     return figure
 
 

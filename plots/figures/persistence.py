@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.figures import common
-from plots.figures.points import points
+from plots.figures.points import curve, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.figures.style import beside, in_column, legend_below, new_figure, settle, styled
 from plots.prose import paragraph
@@ -25,29 +25,24 @@ _WINDOWS = {
 def persistence(results: Results) -> Figure:
     """Cycles per load of a hot region behind a stream, against its share of the set-aside, with a
     persisting window and without. Raises PlotsError when it was not measured."""
-    curve = points(results, "memory/persistence", "region_percent", "window", "stream", "readers")
-    curve = curve[curve["quantity"] == "latency"]
-    common.need(curve, "persisting windows of the L2 (amasia run memory/persistence)")
-    curve["region_percent"] = curve["region_percent"].astype(float)
-    readers = [name for name in ("one", "all") if (curve["readers"] == name).any()]
+    measured = points(
+        results, "memory/persistence", "region_percent", "window", "stream", "readers"
+    )
+    measured = measured[measured["quantity"] == "latency"]
+    common.need(measured, "persisting windows of the L2 (amasia run memory/persistence)")
+    measured["region_percent"] = measured["region_percent"].astype(float)
+    readers = [name for name in ("one", "all") if (measured["readers"] == name).any()]
     columns = beside(len(readers), 3)
     figure = new_figure(4.6 * len(readers), 3.9)
     lines = len(readers) // columns
     axes = figure.subplots(lines, columns, squeeze=False, sharey=True).flatten()
     for ax, name in zip(axes, readers, strict=True):
-        here = curve[curve["readers"] == name]
+        here = measured[measured["readers"] == name]
         for (window, stream), (label, ink, mark) in _WINDOWS.items():
             chosen = (here["window"] == window) & (here["stream"] == stream)
-            line = here[chosen].sort_values("region_percent")
-            if line.empty:
-                continue
-            ax.errorbar(
-                line["region_percent"], line["median"],
-                yerr=[line["median"] - line["low"], line["high"] - line["median"]],
-                color=ink, marker=mark, markersize=4, linewidth=1.2, label=label,
-            )  # fmt: skip
+            curve(ax, here[chosen], "region_percent", label, ink, marker=mark)
         ax.axvline(100, color="#BBBBBB", linewidth=0.8, zorder=0)
-        ax.set_ylim(0, (1.08 if in_column() else 1.65) * curve["high"].max())
+        ax.set_ylim(0, (1.08 if in_column() else 1.65) * measured["high"].max())
         ax.set_title("read by one SM" if name == "one" else "read by all SMs", loc="left")
         ax.set_xlabel("hot region, % of the set-aside")
     for ax in axes[::columns]:
@@ -59,7 +54,7 @@ def persistence(results: Results) -> Figure:
     common.title(
         figure,
         "What a persisting window keeps in the L2 while a stream passes",
-        f"{common.origin(curve)}; grey: as large as the largest set-aside",
+        f"{common.origin(measured)}; grey: as large as the largest set-aside",
     )
     settle(figure, *[1.7] * lines)
     return figure
@@ -68,10 +63,12 @@ def persistence(results: Results) -> Figure:
 def fitted_over_all(results: Results) -> float | None:
     """How far the share that fits is from all lines in turn, at most, as a share of the latter's
     cycles; None without a region measured both ways."""
-    curve = points(results, "memory/persistence", "region_percent", "window", "stream", "readers")
-    curve = curve[(curve["quantity"] == "latency") & (curve["stream"] == "yes")]
+    measured = points(
+        results, "memory/persistence", "region_percent", "window", "stream", "readers"
+    )
+    measured = measured[(measured["quantity"] == "latency") & (measured["stream"] == "yes")]
     keys = ["region_percent", "readers"]
-    cycles = {w: of.set_index(keys)["median"] for w, of in curve.groupby("window")}
+    cycles = {w: of.set_index(keys)["median"] for w, of in measured.groupby("window")}
     if not {"on", "fitted"} <= cycles.keys():
         return None
     apart = (cycles["fitted"] / cycles["on"] - 1).abs().dropna()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -10,6 +12,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from plots.data.load import Results
 from plots.figures.style import inches
+
+# Okabe & Ito, as the strategies; what they stand for is in the legend of each figure.
+INKS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+MARKERS = ("o", "s", "^", "D")
 
 
 def _bytes(value: float, _: object = None) -> str:
@@ -32,6 +38,18 @@ def byte_axis(ax: Axes, low: float, high: float, length: float, every: int = 2) 
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_major_formatter(FuncFormatter(_bytes))
     ax.xaxis.set_minor_locator(NullLocator())
+
+
+def curve(ax: Axes, line: pd.DataFrame, x: str, label: str, ink: str, **drawn: Any) -> None:
+    """Medians over the column ``x`` with their intervals; nothing where there is no point."""
+    if line.empty:
+        return
+    line = line.sort_values(x)
+    ax.errorbar(
+        line[x], line["median"],
+        yerr=[line["median"] - line["low"], line["high"] - line["median"]],
+        color=ink, label=label, **{"markersize": 4, "linewidth": 1.2, **drawn},
+    )  # fmt: skip
 
 
 def points(results: Results, name: str, *coordinates: str, **wanted: str) -> pd.DataFrame:

@@ -106,8 +106,7 @@ class SuiteSubject:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing to make: ``draw(*arguments)``, called perhaps in another process, or not at all
-    when the same function drew the same arguments before.
+    """A drawing to make: ``draw(*arguments)``, called perhaps in another process.
 
     ``name`` makes the ids in the picture unique in a report, ``label`` describes it to those who
     do not see it; with ``fold`` it is hidden under that line until asked for.
@@ -119,12 +118,6 @@ class Picture:
     arguments: tuple[Any, ...]
     fold: str = ""
     microbenchmark: str = ""  # that it shows, in the chapter of microbenchmarks
-
-    def __post_init__(self) -> None:
-        # A function with a closure draws what its arguments do not tell, and would be remembered
-        # by the wrong ones.
-        if "<" in self.draw.__qualname__:
-            raise ValueError(f"picture {self.name}: {self.draw.__qualname__} is no module function")
 
 
 def _no_prose(_: Any) -> Markup:
@@ -171,11 +164,6 @@ def register(kind: FigureKind) -> FigureKind:
         raise ValueError(f"two figures are called {kind.name}")
     _kinds[kind.name] = kind
     return kind
-
-
-def unregister(name: str) -> None:
-    """Forgets a figure; for tests that add one."""
-    del _kinds[name]
 
 
 def of_chapter(chapter: Chapter) -> list[FigureKind]:

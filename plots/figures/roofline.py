@@ -13,18 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from plots.data.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.figures.style import (
-    colour,
-    in_column,
-    legend_below,
-    marker,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-)
 from plots.prose import fold, number, paragraph, table
 
 _SLOPES = {
@@ -97,7 +87,7 @@ def _roofs(ax: Axes, ceilings: pd.Series, low: float, high: float) -> list[Text]
         ax.annotate(
             f"{_LEVELS[name]} {_intensity(rate / 1e3)} T/s", (1, rate),
             xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=text_size(7), color="#555555", annotation_clip=False,
+            va="center", fontsize=style.text_size(7), color="#555555", annotation_clip=False,
         )  # fmt: skip
     return labels
 
@@ -110,12 +100,13 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
         of_strategy = rows[rows["strategy"] == strategy].set_index("role")["gflops"]
         ends = [of_strategy[r] for r in ("iso", "best") if r in of_strategy.index]
         if len(ends) == 2:
-            ax.plot([x, x], ends, color=colour(strategy), linewidth=0.7, alpha=0.5, zorder=2)
+            ax.plot([x, x], ends, color=style.colour(strategy), linewidth=0.7, alpha=0.5, zorder=2)
         for role, rate in of_strategy.items():
             ax.plot(
-                [x], [rate], linestyle="none", marker=marker(strategy), color=colour(strategy),
-                markerfacecolor="white" if role == "iso" else colour(strategy),
-                markersize=3 if in_column() else 5, zorder=3,
+                [x], [rate], linestyle="none", marker=style.marker(strategy),
+                color=style.colour(strategy),
+                markerfacecolor="white" if role == "iso" else style.colour(strategy),
+                markersize=3 if style.in_column() else 5, zorder=3,
                 label=f"{column['label']} {strategy} {role}",
             )  # fmt: skip
     half = 10 ** (_SPREAD * (len(names) / 2 + 0.3))
@@ -128,15 +119,15 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
         )  # fmt: skip
     ax.axvspan(*reach, color="#F3F3F3", zorder=0)
     label = f"{column['label']}\n{_intensity(column['intensity'])}"
-    upright = in_column()  # columns are narrower than their labels there
+    upright = style.in_column()  # columns are narrower than their labels there
     ax.annotate(
         label.replace("\n", " ") if upright else label, (column["at"], 0),
         xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
-        ha="center", va="bottom", fontsize=text_size(7), rotation=90 if upright else 0,
+        ha="center", va="bottom", fontsize=style.text_size(7), rotation=90 if upright else 0,
     )  # fmt: skip
 
 
-@styled
+@style.styled
 def roofline(results: Results) -> Figure:
     """All variants of one GPU, cache and launch mode, at the main size of each app and mode of
     arithmetic: operations per second against operations per compulsory byte, under the measured
@@ -153,7 +144,7 @@ def roofline(results: Results) -> Figure:
     ]
     common.need(groups, "times of variants")
     shown = columns(groups)
-    figure = new_figure(9.6, 5.6)
+    figure = style.new_figure(9.6, 5.6)
     ax = figure.subplots()
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -165,7 +156,7 @@ def roofline(results: Results) -> Figure:
     if levels and "copy_bandwidth" in ceilings:  # the bend is part of the picture
         high = max(high, 1.5 * max(levels) / ceilings["copy_bandwidth"])
     # A decade below for the labels of the columns; two where they stand upright.
-    ax.set_ylim(rates.min() / (200 if in_column() else 8), 2 * max([rates.max(), *levels]))
+    ax.set_ylim(rates.min() / (200 if style.in_column() else 8), 2 * max([rates.max(), *levels]))
     ax.set_xlim(low, high)
     along = _roofs(ax, ceilings, low, high)
     for _, column in shown.iterrows():
@@ -183,8 +174,8 @@ def roofline(results: Results) -> Figure:
         markeredgecolor="#444444", label="hollow: iso",
     )  # fmt: skip
     bar = Line2D([], [], color="#444444", linewidth=2, label="what the floor allows")
-    legend_below(figure, [*handles, hollow, bar])
-    settle(figure, 3.6)
+    style.legend_below(figure, [*handles, hollow, bar])
+    style.settle(figure, 3.6)
     # A slope of one is at 45 degrees only in a square: ask the finished layout.
     figure.get_layout_engine().execute(figure)
     (x0, y0), (x1, y1) = ax.transData.transform([(1, 1e3), (10, 1e4)])
@@ -227,7 +218,7 @@ def _below(subject: GpuSubject) -> Markup:
             c.method,
         )
         for c in ceilings.itertuples(index=False)
-    ]  # fmt: skip
+    ]
     columns = ("ceiling", ">median", "unit", ">least", ">most", ">samples", "how")
     return fold("The ceilings behind the floors", table(columns, lines))
 

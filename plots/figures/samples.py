@@ -7,19 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plots.data.load import Results, strategy_order
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import FigureKind, register
-from plots.figures.style import (
-    ALARM_COLOUR,
-    colour,
-    in_column,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.units import milliseconds
 
 _LABEL_INCHES = 1.45  # of a row in a column
@@ -33,7 +22,7 @@ def _limits(deviations: np.ndarray) -> tuple[float, float]:
     return float(min(low, 0) - margin), float(max(high, 0) + margin)
 
 
-@styled
+@style.styled
 def samples(results: Results, group: str) -> Figure:
     """Left, the samples of each row as deviation from its own median (dots shifted up and down only
     to be told apart), with the exact interval of the median; right, the same in the order
@@ -57,8 +46,8 @@ def samples(results: Results, group: str) -> Figure:
     merged["deviation"] = 100 * (merged["time_ms"] / merged["median"] - 1)
     low, high = _limits(merged.loc[~merged["throttled"], "deviation"].to_numpy())
 
-    figure = new_figure(10.5, 1.55 + 0.3 * len(rows))
-    if in_column():
+    figure = style.new_figure(10.5, 1.55 + 0.3 * len(rows))
+    if style.in_column():
         heights = (0.36 * len(rows), 1.5)
         strip, drift = figure.subplots(2, 1, height_ratios=heights)
     else:
@@ -66,7 +55,7 @@ def samples(results: Results, group: str) -> Figure:
     labels = []
     for y, row in enumerate(rows.itertuples()):
         of_row = merged[merged["row"] == row.row]
-        paint = colour(row.strategy)
+        paint = style.colour(row.strategy)
         # A fixed low-discrepancy shift: the same picture each time, no two neighbours alike.
         shift = 0.3 * (2 * ((np.arange(len(of_row)) * 0.618034) % 1) - 1)
         good = ~of_row["throttled"].to_numpy()
@@ -83,7 +72,7 @@ def samples(results: Results, group: str) -> Figure:
             alpha=0.5, markeredgewidth=0, **common_style,
         )  # fmt: skip
         if (~good).any():
-            crosses = {"marker": "x", "markersize": 4, "color": ALARM_COLOUR, **common_style}
+            crosses = {"marker": "x", "markersize": 4, "color": style.ALARM_COLOUR, **common_style}
             strip.plot(shown[~good], y + shift[~good], label="throttled", **crosses)
             drift.plot(of_row["round"].to_numpy()[~good], shown[~good], **crosses)
         ends = 100 * (np.array([row.low, row.high]) / row.median - 1)
@@ -97,15 +86,15 @@ def samples(results: Results, group: str) -> Figure:
                 extreme = deviation[beyond][np.argmax(np.abs(deviation[beyond]))]
                 strip.text(
                     x, y - 0.34, f"{beyond.sum()} beyond, to {extreme:+.3g} %", ha=align,
-                    va="center", fontsize=text_size(6.5), color=ALARM_COLOUR,
+                    va="center", fontsize=style.text_size(6.5), color=style.ALARM_COLOUR,
                 )  # fmt: skip
         control = " (A/A)" if row.repeat else ""
         distinct = {"matched": row.schedule, "counterpart": row.config}.get(row.role, "")
         which = f"{row.role} {distinct}".rstrip()
         labels.append(f"{row.strategy} {which}{control}, {milliseconds(row.median)}")
-    size = text_size(8)
-    if in_column():
-        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    size = style.text_size(8)
+    if style.in_column():
+        labels = [style.wrapped(label, _LABEL_INCHES, size) for label in labels]
     strip.set_yticks(range(len(rows)), labels, fontsize=size)
     strip.set_ylim(len(rows) - 0.4, -0.6)
     strip.set_xlim(low, high)
@@ -113,7 +102,7 @@ def samples(results: Results, group: str) -> Figure:
     strip.set_xlabel("deviation from the row's median, %")
     heading = (
         "scatter, with the\ninterval of the median"
-        if in_column()
+        if style.in_column()
         else "scatter, with the interval of the median"
     )
     strip.set_title(heading, loc="left")
@@ -132,7 +121,7 @@ def samples(results: Results, group: str) -> Figure:
         + (f"; {throttled} throttled, in no summary" if throttled else ""),
         f"{common.origin(info)}; {common.modes(info)}",
     )
-    first, second = ("above", "below") if in_column() else ("left", "right")
+    first, second = ("above", "below") if style.in_column() else ("left", "right")
     handles = [
         Line2D([], [], color="black", linewidth=2.4, label=f"{first}: interval of the median"),
         Line2D([], [], color="black", linewidth=1, label=f"{second}: median of the rows per round"),
@@ -140,12 +129,17 @@ def samples(results: Results, group: str) -> Figure:
     if throttled:
         handles.append(
             Line2D(
-                [], [], linestyle="none", marker="x", color=ALARM_COLOUR, label="throttled sample"
+                [],
+                [],
+                linestyle="none",
+                marker="x",
+                color=style.ALARM_COLOUR,
+                label="throttled sample",
             )
         )
-    legend_below(figure, handles)
-    if in_column():
-        settle(figure, *heights)
+    style.legend_below(figure, handles)
+    if style.in_column():
+        style.settle(figure, *heights)
     return figure
 
 

@@ -12,18 +12,8 @@ from matplotlib.lines import Line2D
 from plots.data.load import Results, main_cache, main_launch, sizes_of
 from plots.data.selection import Selection
 from plots.data.strategies import APPS
-from plots.figures import common
+from plots.figures import common, style
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.figures.style import (
-    in_column,
-    inches,
-    legend_below,
-    new_figure,
-    settle,
-    styled,
-    text_size,
-    wrapped,
-)
 from plots.papers.styles import Case, StyleGain, any_case, cases_of
 from plots.prose import paragraph
 
@@ -59,26 +49,26 @@ def _places(labels: Sequence[str]) -> tuple[list[float], float]:
     lines; and how many inches all of them take."""
     unit = 0.3  # inches
     taken = [max(1, (0.16 + 0.115 * label.count("\n")) / unit) for label in labels]
-    if not in_column():
+    if not style.in_column():
         taken = [1.0 for _ in labels]
     ends = np.cumsum(taken)
     return [float(end - own / 2) for end, own in zip(ends, taken, strict=True)], unit * ends[-1]
 
 
-@styled
+@style.styled
 def styles(results: Results) -> Figure:
     """One line per case of one GPU: the gain of each style over the baseline with its interval,
     hollow where it is not resolved, and who it is. Raises PlotsError without a case."""
     cases: Sequence[Case] = shown(results)
     common.need(results.groups[results.groups["group"].isin([c.group for c in cases])], "styles")
-    figure = new_figure(9.4, 1.7 + 0.42 * len(cases))
+    figure = style.new_figure(9.4, 1.7 + 0.42 * len(cases))
     ax = figure.subplots()
     ends: list[float] = []
     gains: list[StyleGain] = []
     labels = [f"{c.app}, {c.size_label}" for c in cases]
-    size = text_size(7.5)
-    if in_column():
-        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    size = style.text_size(7.5)
+    if style.in_column():
+        labels = [style.wrapped(label, _LABEL_INCHES, size) for label in labels]
     places, height = _places(labels)
     for y, case in zip(places, cases, strict=True):
         for name, (shape, ink, label) in _STYLES.items():
@@ -95,7 +85,7 @@ def styles(results: Results) -> Figure:
             )  # fmt: skip
             ax.annotate(
                 gain.winner, (high, at), xytext=(5, 0), textcoords="offset points", va="center",
-                fontsize=text_size(6.5), color="#444444",
+                fontsize=style.text_size(6.5), color="#444444",
             )  # fmt: skip
             ends += [low, high]
             gains.append(gain)
@@ -105,21 +95,23 @@ def styles(results: Results) -> Figure:
     ax.grid(axis="y", visible=False)
     # Names stand to the right of the last interval.
     length, reach = 0.0, 1.18 * max(ends)
-    if in_column():
+    if style.in_column():
         length = figure.get_figwidth() - _LABEL_INCHES - 0.25
-        names = max(inches(str(gain.winner), text_size(6.5)) for gain in gains) + 0.1
+        names = max(style.inches(str(gain.winner), style.text_size(6.5)) for gain in gains) + 0.1
         reach = max(ends) * (max(ends) / min([1.0, *ends])) ** (names / (length - names))
     common.ratio_axis(ax, [*ends, reach], axis="x", pad=0.04, length=length)
     heading = "speed-up over Volta's style, the baseline (logarithmic)"
-    ax.set_xlabel(wrapped(heading, length, text_size(9)) if in_column() else heading)
+    ax.set_xlabel(
+        style.wrapped(heading, length, style.text_size(9)) if style.in_column() else heading
+    )
     of = results.groups[results.groups["group"].isin([c.group for c in cases])]
     common.title(figure, "Styles on one chip", f"{common.origin(of)}; {common.modes(of)}")
     handles = [
         Line2D([], [], marker=shape, color=ink, linestyle="none", markersize=6, label=label)
         for shape, ink, label in _STYLES.values()
     ]
-    legend_below(figure, [*handles, common.unresolved_handle()])
-    settle(figure, height)
+    style.legend_below(figure, [*handles, common.unresolved_handle()])
+    style.settle(figure, height)
     return figure
 
 

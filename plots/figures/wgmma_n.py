@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,13 +9,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from plots.data.load import Results
 from plots.figures import common
-from plots.figures.points import points
+from plots.figures.points import INKS, curve, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.figures.style import beside, legend_under, new_figure, settle, styled
 from plots.prose import paragraph
 
-# Okabe & Ito, as elsewhere: A from shared memory, from registers.
-_INK = {"shared": "#0072B2", "registers": "#D55E00"}
+_INK = dict(zip(("shared", "registers"), INKS, strict=False))  # where A comes from
 _FROM = {"shared": "A in shared memory", "registers": "A in registers"}
 
 
@@ -26,16 +24,6 @@ def _width_axis(ax: Axes, widths: list[float]) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("n of wgmma m64n·k16")
-
-
-def _curve(ax: Axes, of: pd.DataFrame, label: str, ink: str, **drawn: object) -> None:
-    if of.empty:
-        return
-    of = of.sort_values("n")
-    ax.errorbar(
-        of["n"], of["median"], yerr=[of["median"] - of["low"], of["high"] - of["median"]],
-        color=ink, markersize=4.5, linewidth=1.3, label=label, **drawn,
-    )  # fmt: skip
 
 
 @styled
@@ -57,10 +45,10 @@ def wgmma_n(results: Results) -> Figure:
         for mode, line, mark in (("dense", "-", "o"), ("sparse", "--", "s")):
             of = rates[(rates["a"] == source) & (rates["mode"] == mode)]
             one, most = of[of["warpgroups"] == "1"], of[of["warpgroups"] != "1"]
-            _curve(rate_axis, one, f"{mode}, {_FROM[source]}", ink, linestyle=line, marker=mark)
+            curve(rate_axis, one, "n", f"{mode}, {_FROM[source]}", ink, linestyle=line, marker=mark)
             if mode == "dense":
                 label = f"dense, {_FROM[source]}, more warpgroups"
-                _curve(rate_axis, most, label, ink, linestyle=":", marker="o", fillstyle="none")
+                curve(rate_axis, most, "n", label, ink, linestyle=":", marker="o", fillstyle="none")
     rate_axis.set_ylim(0, 1.05 * rates["high"].max())
     _width_axis(rate_axis, widths)
     rate_axis.set_ylabel("TFLOP/s, random data")
@@ -70,9 +58,9 @@ def wgmma_n(results: Results) -> Figure:
     for source, ink in _INK.items():
         of = dense[dense["a"] == source]
         latency, interval = (of[of["quantity"] == q] for q in ("latency", "interval"))
-        _curve(cycle_axis, latency, f"until the sum is there, {_FROM[source]}", ink, marker="o")
+        curve(cycle_axis, latency, "n", f"until the sum is there, {_FROM[source]}", ink, marker="o")
         label = f"until the next can start, {_FROM[source]}"
-        _curve(cycle_axis, interval, label, ink, marker="s", linestyle="--")
+        curve(cycle_axis, interval, "n", label, ink, marker="s", linestyle="--")
     for cycles, text, line in (
         ([n / 2 for n in widths], "n / 2: the units are busy", "-"),
         ([16 + n / 4 for n in widths], "16 + n / 4: shared memory is busy", ":"),

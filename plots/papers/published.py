@@ -120,9 +120,7 @@ def published_row(file: str, where: str, place: str) -> dict[str, str]:
 def _published(row: dict[str, str], place: str) -> tuple[float, float]:
     """Low and high of a published value: a cell, two cells divided, or a range of two columns."""
     wheres, columns = row["where"].split(" / "), row["column"].split(" / ")
-    cells = [
-        published_row(row["file"], where, place) for where in wheres
-    ]  # fmt: skip
+    cells = [published_row(row["file"], where, place) for where in wheres]
     if len(columns) == 2:
         value = float(cells[0][columns[0]]) / float(cells[-1][columns[1]])
         return value, value

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plots.data.recorded import Recorded  # fmt: skip
+from plots.data.recorded import Recorded
 from plots.markdown import plain
 from plots.papers.contradictions import contradictions
 from plots.papers.derived import own_value
@@ -38,6 +38,7 @@ from plots.papers.published import (
     theory,
 )
 from plots.tree import ROOT
+from plots.units import amount
 
 REASONS = FOLDER / "reasons.csv"
 ADDRESSES = {
@@ -302,9 +303,7 @@ def entry_of(item: Item, of_item: list[Comparison], files: Sequence[Recorded]) -
     lines += code
     if any(line.code for line in code):
         link = link or _measured_by(item, files)
-    text = "; ".join(
-        t for t in (item.method.partition(": ")[2], item.remark) if t
-    )  # fmt: skip
+    text = "; ".join(t for t in (item.method.partition(": ")[2], item.remark) if t)
     if not lines:
         link = _measured_by(item, files)
         if not link and (why := _skipped_because(item, files)):
@@ -327,10 +326,6 @@ def entries(files: Sequence[Recorded]) -> list[Entry]:
     for c in comparisons():
         by_id.setdefault(c.id, []).append(c)
     return [entry_of(item, by_id.get(item.id, []), files) for item in inventory()]
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
 
 
 def _cell(text: str) -> str:
@@ -391,9 +386,9 @@ def _table(found: list[Entry], base: Path, *, linked: bool = True) -> list[str]:
 def _published(line: Line) -> str:
     if line.low is None:
         return ""
-    text = _number(line.low)
+    text = amount(line.low)
     if line.high is not None and line.high != line.low:
-        text += f" to {_number(line.high)}"
+        text += f" to {amount(line.high)}"
     return f"{line.relation} {text}" if line.relation in ("at least", "at most") else text
 
 
@@ -442,7 +437,7 @@ def _details(entry: Entry, told: Sequence[Inconsistency], base: Path) -> list[st
         text += ["| " + " | ".join(head) + " |", "|---|---|--:|--:|--:|" + "---|" * (len(head) - 5)]
         for x in numbers:
             cells = [_cell(x.label), x.gpu,
-                     f"{_number(x.own.value)} {x.own.unit}" if x.own else "–",
+                     f"{amount(x.own.value)} {x.own.unit}" if x.own else "–",
                      _published(x), _ratio(x)]  # fmt: skip
             if share:
                 cells += ["" if s is None else f"{s:.3g}" for s in (x.own_share, x.published_share)]

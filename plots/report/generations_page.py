@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 from plots.data.load import Results, main_cache, main_launch, strategy_order
@@ -13,7 +12,6 @@ from plots.figures.styles import PICTURE
 from plots.markdown import MADE, plain, table, wrapped
 from plots.papers import expect, specifications, styles
 from plots.papers.generations import Step, pairs_of, steps
-from plots.papers.inconsistencies import inconsistencies
 from plots.papers.styles import AMPERE, HOPPER, QUESTIONS, WIDEST, Case, StyleGain, Summary, summary
 from plots.statistics.intervals import geometric_mean
 from plots.units import claimed_ratio, times
@@ -51,8 +49,12 @@ better schedule is nobody's gain of movement; – says that the recorded rows of
 the two apart, or that `baseline` has no time with the schedule of a strategy that may be the best.
 """
 
-_MODULES = """
-Both GPUs of the comparison are in the paper's Table 1. Which V100 it was decides the answer.
+_OF_THE_PAPER = """
+Svedin et al. (2021, arXiv 2106.04979) expect of a new GPU at least the smaller of two ratios, that
+of the FLOP rates and that of the bandwidths, and find that the A100 delivers less than that over
+the V100. `python -m plots expect` prints the analysis with every value that they quote and with the
+data sheets (`inputs/specifications/gpus.csv`), `--out` draws it, and `python -m plots figure
+balance` draws their Fig. 1.
 """
 
 
@@ -91,10 +93,7 @@ def _labels(cases: Sequence[Case], results: Results) -> dict[str, list[Case]]:
     found: dict[str, list[Case]] = {}
     for app in _apps(cases):
         for tensor in (False, True):
-            of = [
-                c for c in cases
-                if c.app == app and (kinds[c.group] in TENSOR_KINDS) == tensor
-            ]  # fmt: skip
+            of = [c for c in cases if c.app == app and (kinds[c.group] in TENSOR_KINDS) == tensor]
             if of:
                 found[app + (_TENSOR if tensor else "")] = of
     return found
@@ -341,78 +340,6 @@ def _versions(new: Results, old: Results) -> list[str]:
         {plain(old.gpus[0])} with {versions[1]}."""), ""]  # fmt: skip
 
 
-def _paper_section() -> list[str]:
-    lines = [
-        "## The A100 over the V100",
-        "",
-        wrapped("""Svedin et al. (2021, arXiv 2106.04979) expect of a new GPU at least the smaller
-        of two ratios, that of the FLOP rates and that of the bandwidths, and find that the A100
-        delivers less. `python -m plots expect` prints the analysis with every value that they
-        quote, `--out` draws it, and `python -m plots figure balance` draws their Fig. 1."""),
-        "",
-    ]
-    lines += _table(
-        ["new over old", "FLOP", "bandwidth", "expected", "measured mean", "of it"],
-        [
-            [
-                f"{r.new} over {r.old}", f"{r.flop_ratio:.2f}", f"{r.bandwidth_ratio:.2f}",
-                f"{r.expected:.2f}",
-                f"{r.measured_mean:.2f}" + (f" ± {r.std_dev:.2f}" if r.std_dev > 0 else ""),
-                f"{r.delivered:.2f}",
-            ]
-            for r in expect.published_table().itertuples()
-        ],
-    )  # fmt: skip
-    programs = ", ".join(
-        f"{p.program} {p.speedup:g}" for p in expect.quoted_programs().itertuples()
-    )
-    lines += [
-        f"Single programs, A100 over V100, that the text quotes: {programs}.",
-        "",
-        "### Which V100",
-        "",
-        wrapped(expect.module_of_table1() + _MODULES),
-        "",
-        *(f"- {sentence}" for sentence in expect.other_module().sentences()),
-        "",
-        "### Where the paper contradicts itself",
-        "",
-    ]
-    lines += [
-        f"- {told.id}: {told.text}"
-        for told in inconsistencies()
-        if told.source.startswith("Svedin")
-    ]
-    return [*lines, ""]
-
-
-def _number(value: float, digits: int = 4) -> str:
-    return f"{value:.{digits}g}" if math.isfinite(value) else "–"
-
-
-def _specifications() -> list[str]:
-    lines = [
-        "## Data sheets",
-        "",
-        wrapped("""What the vendor promises, without tensor cores
-        (`inputs/specifications/gpus.csv`). They are held against measurements and enter no floor.
-        – is what the source does not state."""),
-        "",
-    ]
-    return lines + _table(
-        ["GPU", "architecture", "year", "GB/s", "TFLOP/s fp32", "fp64", "SMs", "W", "mm²",
-         "byte/FLOP", "source"],
-        [
-            [
-                s.name, s.architecture, str(s.year), _number(s.bandwidth_gb_s),
-                _number(s.fp32_tflops), _number(s.fp64_tflops), str(s.sms), _number(s.tdp_w),
-                _number(s.die_mm2), f"{s.balance():.3f}", s.source,
-            ]
-            for s in specifications.datasheet_specs()
-        ],
-    )  # fmt: skip
-
-
 def gpus_of(results: Results) -> list[str]:
     """The GPUs with comparison groups, oldest architecture first."""
     there = set(results.groups["gpu"])
@@ -431,6 +358,5 @@ def render(results: Results) -> str:
     for gpu in reversed(gpus):
         lines += styles_section(results, gpu)
     lines += _steps_section(results, gpus)
-    lines += _paper_section()
-    lines += [*_specifications(), wrapped(results.uncommitted)]
+    lines += [wrapped(_OF_THE_PAPER), "", wrapped(results.uncommitted)]
     return "\n".join(lines).rstrip() + "\n"

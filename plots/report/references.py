@@ -4,10 +4,8 @@ plots/statistics/between.py, for a test that measures the row again (sites/refra
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from plots.data.documents import read_document
 from plots.data.load import Results
 from plots.data.sessions import CONFIDENCE
 from plots.errors import PlotsError, nearest
@@ -23,20 +21,8 @@ _DIGITS = 6  # significant ones: a thousandth of the narrowest interval
 _CASE = ("gpu", "app", "size", "cache", "launch")
 
 
-def _cases(path: Path) -> set[tuple[str, ...]]:
-    """What a file has measured. Of a case that several files have, ``Results`` holds one."""
-    document = read_document(path)
-    gpu = document.provenance.device.name
-    return {
-        (
-            gpu,
-            key.app,
-            ",".join(f"{name}={value}" for name, value in key.size.items() if value != ""),
-            key.cache,
-            key.launch,
-        )
-        for key in (group.key for group in document.groups)
-    }
+def _size_text(size: dict[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
 
 
 def _rounded(value: float) -> float:
@@ -63,8 +49,11 @@ def references(results: Results, study: str) -> dict[str, Any]:
         if not known:
             raise PlotsError(f"no result file is of a study; make one with: amasia study {study}")
         raise PlotsError(f'no result file is of the study "{study}"; {nearest(study, known)}')
-    cases = {
-        case for path in files.loc[files["study"] == study, "path"] for case in _cases(Path(path))
+    cases = {  # of a case that several files have, ``results`` holds one
+        (f.device["name"], key["app"], _size_text(key["size"]), key["cache"], key["launch"])
+        for f in results.recorded
+        if f.document["provenance"]["study"] == study
+        for key in (group["key"] for group in f.document["groups"])
     }
     rows = results.rows[(results.rows["repeat"] == 0) & (results.rows["status"] == "ok")]
     rows = rows[[case in cases for case in rows[list(_CASE)].itertuples(index=False, name=None)]]

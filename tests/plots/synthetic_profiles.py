@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from plots.data.profiles import counter_meanings
+from plots.data import schema
 
 # A row that takes 900 cycles, waits half of them for memory and issues in a quarter; the profiler
 # adds a tenth. Its clock has 1000 cycles in a microsecond.
@@ -31,7 +31,7 @@ STALLS = {
 
 def counters(stalls: Mapping[str, float] | None = None, **changes: float | None) -> dict[str, Any]:
     """Counters like TYPICAL but for ``changes``; None is what was not counted."""
-    values: dict[str, Any] = {name: None for name in counter_meanings() if name != "stalls"}
+    values: dict[str, Any] = {name: None for name in schema.scalars("counters")}
     values |= TYPICAL
     values |= changes
     return {**values, "stalls": dict(STALLS if stalls is None else stalls)}

@@ -350,13 +350,6 @@ def test_advice_from_machine_code(capsys, code, twins):
     assert "A kernel with rows=8, row_bytes=512" in said.out and "Choose tma" in said.out
 
 
-def test_what_is_given_by_hand_replaces_what_was_derived(capsys, code, twins):
-    arguments = ("advise", twins, "--cubin", code(*STAGED), "--block", "256")
-    _, said = run(capsys, *arguments, "--tile", "8KiB", "--intensity", "8",
-                  "--trait", "out_bytes=8192")  # fmt: skip
-    assert "A kernel with rows=16, row_bytes=512" in said.out and "fma=16" in said.out
-
-
 def test_a_tile_that_the_kernel_has_no_room_for_is_said(capsys, twins):
     report = GOLDEN / "h100.csv"
     asked = ("--ncu", report, "--kernel", "tma_pyramid", "--tile", "8KiB")
@@ -386,9 +379,9 @@ def test_without_a_tile_there_is_no_advice_but_what_is_known(capsys, report, twi
         (["--block", "256"], "--block and --grid are the launch shape of a --cubin"),
         (["--kernel", "k"], "--kernel names one in a report (--ncu) or in a --cubin"),
         (["--cubin", "k.cubin"], "--cubin needs --block"),
-        (["--cubin", "k.cubin", "--block", "0"], "expected a block of at most" ),
+        (["--cubin", "k.cubin", "--block", "0"], "expected a block of at most"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_one_line(capsys, twins, arguments, line):
     status, said = run(capsys, "advise", twins, *arguments)
     assert status == 2 and len(said.err.strip().splitlines()) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 import synthetic
@@ -11,7 +10,7 @@ import synthetic_profiles
 
 from plots.data.documents import find_files
 from plots.data.load import load
-from plots.data.profiles import counter_meanings, find_profiles, load_profiles, profiles_beside
+from plots.data.profiles import find_profiles, load_profiles, profiles_beside
 from plots.errors import PlotsError, ResultFileError
 
 
@@ -121,16 +120,3 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_line(save, results):
         with pytest.raises(ResultFileError, match=expected) as error:
             load_profiles([path])
         assert str(path) in str(error.value) and "\n" not in str(error.value)
-
-
-def test_a_profile_alone_is_not_said_to_be_no_file(save, results):
-    path = save_profile(save, results)
-    with pytest.raises(PlotsError, match=f"^{re.escape(str(path))}: a profile, which python -m"):
-        load([path])
-    assert len(load([path, results]).files) == 1
-
-
-def test_every_counter_has_a_meaning():
-    meanings = counter_meanings()
-    assert set(synthetic_profiles.TYPICAL) <= set(meanings)
-    assert all(meanings.values())

@@ -123,12 +123,6 @@ def test_names_from_a_file_cannot_become_html_or_markdown(save):
     assert len({line.count("|") for line in rows}) == 1
 
 
-def test_a_resolved_gain_is_not_printed_as_none(load_groups):
-    group = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1), "tma": (1.5, 1.4)})
-    synthetic.set_ratio(group, "nw/tma", "best", 1.0041, 0.00105)
-    assert "1.004× [1.003, 1.005]" in readme.table(load_groups(group))
-
-
 def test_the_table_says_what_a_speed_up_consists_of(matched_file, paper):
     selected = readme.select(load([matched_file]))
     lines = readme.table(selected).splitlines()
@@ -144,15 +138,6 @@ def test_the_table_says_what_a_speed_up_consists_of(matched_file, paper):
     # As before where it was not measured.
     assert "of it" not in readme.table(readme.select(paper))
     assert "*Of it*" not in readme.generated(readme.select(paper))
-
-
-def test_a_table_of_amasia_cross_changes_nothing(paper_file, paper, save):
-    table = save(
-        synthetic.cross_like(synthetic.cross_group("hotspot", synthetic.hotspot_size(8192)))
-    )
-    both = readme.select(load([paper_file, table]))
-    assert readme.generated(both) == readme.generated(readme.select(paper))
-    assert readme.picture_digest(both) == readme.picture_digest(readme.select(paper))
 
 
 def test_the_record_makes_a_small_page():

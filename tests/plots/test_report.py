@@ -17,7 +17,6 @@ from drawn import table_rows
 from fontTools.ttLib import TTFont
 
 from plots.data.load import load
-from plots.papers.generations import steps
 from plots.prose import shade
 from plots.report import page as page_module
 from plots.report.embedded import (
@@ -114,15 +113,6 @@ def check_svg(svg):
     assert svg.startswith("<svg ") and "<script" not in svg
 
 
-def test_the_answer_comes_first_and_noise_before_everything_else(page):
-    words = page.words
-    assert words.index("what each strategy gains") < words.index("How certain:")
-    assert words.index("How certain:") < words.index("Noise: baseline against itself stayed within")
-    assert words.index("Noise:") < words.index("Strategies and sizes")
-    assert "in 40 controls; no control differs from itself" in words
-    assert len(table_rows(page.html, "controls")) == 40
-
-
 def heat(page, app):
     """The cells of an app in the heat map: (class, text) each."""
     (line,) = re.findall(rf'<tr><th scope="row">{app}<.*?</tr>', page.html, re.DOTALL)
@@ -164,8 +154,8 @@ def test_samples_are_those_of_the_file(page, paper_file):
     origin, step, parts, rounds, throttled = page.data["samples"][shown]
     times = [origin + part * step for part in parts]
     assert times == pytest.approx(row["samples"]["time_ms"], rel=2e-6)
-    assert (rounds or list(range(len(times)))) == row["samples"]["round"]
-    assert throttled == [i for i, slow in enumerate(row["samples"]["throttled"]) if slow]
+    assert (rounds or []) == row["samples"].get("round", [])
+    assert throttled == row["samples"].get("throttled", [])
 
 
 def test_samples_in_steps_of_the_clock_are_kept_exactly():
@@ -259,21 +249,6 @@ def test_a_name_of_any_length_takes_no_longer(save):
     text = render(load([save(synthetic.document([group], gpu=gpu))]))
     assert time.process_time() - start < 15
     assert len(text) < 1_000_000
-
-
-def test_a_pair_of_gpus_begins_with_the_verdict(save):
-    """Generations: hardware and software, data sheets, floors."""
-    new = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "new.json")
-    old = save(
-        synthetic.document([synthetic.group("nw", {"n": 64}, 2.0)], gpu=synthetic.A100,
-                           ceiling_scale=0.4), "old.json",
-    )  # fmt: skip
-    (step,) = steps([(load([new]), load([old]))])
-    chapter = unpacked(render(load([new, old]))).split('<section id="generations">')[1]
-    listed = re.findall(r"<li>(.*?)</li>", chapter)
-    said = step.sentences()
-    assert "best on best" in said[0] and len(said) > 3
-    assert [html.unescape(line) for line in listed[: len(said)]] == said
 
 
 def test_of_many_gpus_not_every_pair_has_its_figure(save, monkeypatch):

@@ -9,15 +9,12 @@ import pytest
 import synthetic
 import test_twin
 from drawn import table_rows
-from markupsafe import Markup
 from whole_record import whole_record
 
 from plots.advice import examples, twin
 from plots.data.load import load
-from plots.data.strategies import ROOT
 from plots.papers import published, reproduction
 from plots.report import warnings
-from plots.report.chapters import registry
 from plots.report.embedded import Column, Embedded, decoded, unpacked
 from plots.report.page import render
 
@@ -62,27 +59,6 @@ def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_f
         ratio = line.ratio()
         assert row["here / published"] == (None if ratio is None else pytest.approx(ratio, 1e-5))
     assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
-
-
-def test_a_chapter_is_a_file_that_registers_itself(groups, monkeypatch):
-    names = [part.name for part in registry.parts()]
-    for name in names:
-        assert (ROOT / "plots" / "report" / "chapters" / f"{name}.py").is_file()
-    monkeypatch.setattr(registry, "_parts", dict(registry._parts))
-
-    def body(results, data):
-        data.table("mine", (Column("n"),), [{"n": len(results.groups)}])
-        return Markup("<p>of mine</p>")
-
-    registry.register(registry.Part("mine", "A chapter of mine", body, order=-1))
-    registry.register(registry.Part("none", "Nothing", lambda results, data: Markup(""), order=0))
-    page = render(load([groups]))
-    assert page.index("<h2>A chapter of mine</h2>") < page.index('<section id="generations">')
-    assert '<a href="#mine">mine</a>' in page and "<p>of mine</p>" in page
-    assert "Nothing</h2>" not in page and 'href="#none"' not in page
-    assert table_rows(page, "mine") == [{"n": 1}]
-    with pytest.raises(ValueError, match="two chapters are called mine"):
-        registry.register(registry.Part("mine", "Another", body, order=1))
 
 
 def test_what_a_page_carries_is_json_whatever_is_in_it():

@@ -7,7 +7,6 @@ import matplotlib.image
 import numpy as np
 import pytest
 import synthetic
-import synthetic_profiles
 
 from plots.data.load import load
 from plots.report.page import render
@@ -58,18 +57,6 @@ def test_nothing_is_wider_than_the_screen_and_the_console_is_empty(page, width):
     found, console = browser.look(page, TOO_WIDE, width, 844)
     assert found == {"width": width, "page": width, "wide": []}
     assert console == []
-
-
-def test_the_width_and_the_console_would_be_seen(tmp_path):
-    path = tmp_path / "wide.html"
-    path.write_text(
-        "<!DOCTYPE html><html data-ready=yes><body><p style='width:900px'>wide</p>"
-        "<script>console.error('one'); nobody();</script></body></html>",
-        encoding="utf-8",
-    )
-    found, console = browser.look(path, TOO_WIDE, 390, 844)
-    assert found["page"] > 390 and found["wide"] == ["P wide"]
-    assert console[0] == "one" and "nobody is not defined" in console[1]
 
 
 def test_tables_sort_filter_and_choose(page):
@@ -190,69 +177,6 @@ def test_no_text_of_a_table_is_cut(page, width):
     assert found["left"] and all("illegal memory" in reason for reason in found["left"])
     assert "reason" in found["label"]
     assert set(found["columns"]) >= {"reason", "remark", "command", "settings"}
-
-
-@pytest.fixture(scope="module")
-def page_of_counters(tmp_path_factory):
-    """A page with a sentence for each difference, of counters."""
-    folder = tmp_path_factory.mktemp("counters")
-    document = synthetic.document([synthetic.matched_group("nw", {"n": 2048}, 1.0)])
-    profile = synthetic_profiles.document(
-        document,
-        lambda row: synthetic_profiles.counters(busiest_cycles=1.98e6 * row["time_ms"]["median"]),
-    )
-    for name, content in (("results.json", document), ("profile.json", profile)):
-        (folder / name).write_text(synthetic.sealed(content), encoding="utf-8")
-    path = folder / "report.html"
-    path.write_text(render(load([folder])), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("width", [500, 1280])
-def test_sentences_of_a_table_are_read_whole_in_the_window(page_of_counters, width):
-    found, console = browser.look(
-        page_of_counters,
-        """
-  await openAll();
-  const view = all("#why .view")[0], heads = all("th", view).map((th) => th.textContent);
-  const lines = all("tr.prose p", view);
-  const search = view.querySelector("input");
-  const wide = view.querySelector(".wide");
-  wide.scrollLeft = 200;
-  const scrolled = lines.map((p) => p.getBoundingClientRect().left);
-  wide.scrollLeft = 0;
-  const places = lines.map((p) => {
-    const box = p.getBoundingClientRect(), cell = p.parentElement;
-    return { left: box.left, right: box.right, cut: cell.scrollWidth > cell.clientWidth + 1,
-      hides: getComputedStyle(cell).overflowX, wraps: getComputedStyle(p).whiteSpace };
-  });
-  const rows = all("tbody tr:not(.prose)", view).length;
-  const sentences = lines.map((p) => p.textContent);
-  search.value = "waits 50 % nothing like it"; search.dispatchEvent(new Event("input"));
-  const none = all("tbody tr", view).length;
-  search.value = sentences[0]; search.dispatchEvent(new Event("input"));
-  const one = all("tr.prose", view).length;
-  const { scrollWidth: page, clientWidth: width } = document.documentElement;
-  const rules = [...document.styleSheets[0].cssRules].find((r) => r.media?.mediaText === "print");
-  const style = document.createElement("style");
-  style.textContent = [...rules.cssRules].map((r) => r.cssText).join("\\n");
-  document.head.append(style);
-  const paper = all("tr.prose p", view).map((p) => p.getBoundingClientRect().right);
-  return { heads, places, scrolled, rows, sentences, none, one, paper, page, width };
-""",
-        width,
-    )
-    assert console == []
-    assert found["page"] == found["width"] == width
-    assert "sentence" not in found["heads"]
-    assert len(found["sentences"]) == found["rows"] > 5
-    assert all("ran" in sentence for sentence in found["sentences"])
-    for place in found["places"]:
-        assert place["left"] >= 0 and place["right"] <= width and not place["cut"]
-        assert (place["hides"], place["wraps"]) == ("visible", "normal")
-    assert all(left >= 0 for left in found["scrolled"])
-    assert found["none"] == 0 and found["one"] == 1
-    assert len(found["paper"]) == 1 and 0 < found["paper"][0] <= width
 
 
 def test_a_number_opens_its_samples_by_keyboard(page):

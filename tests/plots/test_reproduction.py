@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from dataclasses import replace
 
 import pytest
 import synthetic
-from drawn import table_rows
 
 from plots.cli import main
 from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.papers import contradictions, derived, inconsistencies, published, reproduction
+from plots.papers import contradictions, derived, published, reproduction
 from plots.papers.published import Comparison, Own
 from plots.papers.reproduction import Line, Verdict
-from plots.report.embedded import unpacked
 
 H200 = synthetic.device()
 H800_CELL = Comparison("000-04", "latency", "H800", 40, 40, "point a b c=d", tolerance=10)
@@ -187,28 +184,6 @@ def test_every_speed_up_names_size_cache_and_launch():
         published.selectors("point a b")
 
 
-def test_the_cells_are_those_of_the_papers_table_2():
-    table = published.read_csv(published.FOLDER / "s003_table2_benchmark_parameters.csv")
-    inputs = {row["name"]: row["input"] for row in table}
-    assert inputs["Hotspot"] == "8192^2, pyramid=2, iter=5"
-    assert inputs["NW"] == "row/col=16384, penalty=10"
-    assert inputs["PathFinder"] == "row=10000, col=10000, pyramid=20"
-    assert inputs["LUD"] == "matrix_size=16384"
-    sizes = {
-        "hotspot/overlap": [{"rows": "8192", "cols": "8192", "steps": "5"}] * 2,
-        "nw/register_bypass": [{"rows": "16384", "cols": "16384"}],
-        "pathfinder/drop_off": [{"rows": "10000", "cols": "10000"}],
-        "lud/overlap": [{"n": "16384"}] * 2,
-        "lud/register_bypass": [{"n": "8192"}],  # of the text
-    }
-    found: dict = {}
-    for c in published.comparisons():
-        for s in published.selectors(c.own) if "speedup" in c.own else []:
-            size = {k: v for k, v in s.at.items() if k not in ("cache", "launch", "schedule")}
-            found.setdefault(s.name, []).append(size)
-    assert found == sizes
-
-
 def test_each_half_of_a_quotient_comes_from_whichever_file_has_it(save):
     one, other = synthetic.memory_like(), synthetic.memory_like()
     rows = [synthetic.micro_row({"access": "load"}, 141.0)]
@@ -266,13 +241,6 @@ def test_bounds_and_ranges():
     assert line.ratio() == 1
 
 
-def test_what_differs_is_not_printed_as_one():
-    line = Line("x", "A100", Verdict.DIFFERS, Own(0.9993, "x", "f"), 1, 1, "at least")
-    assert reproduction._ratio(line) == "0.999"
-    assert reproduction._ratio(replace(line, verdict=Verdict.AGREES)) == "1.00"
-    assert reproduction._ratio(replace(line, own=Own(0.95, "x", "f"))) == "0.95"
-
-
 def test_other_hardware_is_not_judged_unless_the_claim_has_no_unit():
     own = Own(40, "cycles", "f")
     on_a100 = replace(H800_CELL, gpu="A100")
@@ -305,19 +273,6 @@ def test_rates_are_compared_as_shares_of_what_each_gpu_promises():
     for value, verdict in ((0.96, Verdict.AGREES), (0.94, Verdict.DIFFERS)):
         line = reproduction.judge(own, Own(value * 989.5, "TFLOP/s", "f"), H200)
         assert line.verdict is verdict and line.ratio() == pytest.approx(value / 0.95)
-
-
-def test_only_a_ratio_of_two_shares_is_called_one(memory_file):
-    """With the rates of an H100 whose promise is known, and of a GPU whose promise is not."""
-    files = published.recorded([memory_file])
-    bandwidth = replace(H800_CELL, low=1861.5, high=1861.5, basis="share memory")
-    for name, said in (
-        ("NVIDIA H100 80GB HBM3", "0.98 of shares"),
-        ("NVIDIA Another", "1.61"),
-    ):
-        line = reproduction.judge(bandwidth, Own(3000, "GB/s", "f"), H200 | {"name": name})
-        e = replace(entry(files, "000-12"), lines=[line])
-        assert reproduction._summary(e) == said
 
 
 def test_what_the_recorded_gpus_promise_is_known(record):
@@ -359,50 +314,10 @@ def test_a_status_counts_verdicts(verdicts, method, status):
     assert reproduction.status_of(item, lines) == status
 
 
-def test_no_status_of_the_page_is_without_its_figures(all_entries):
-    """Every verdict once more, from the numbers as the page prints them."""
-    judged = 0
-    for e in all_entries:
-        for line in e.lines:
-            if line.verdict not in (Verdict.AGREES, Verdict.DIFFERS) or line.basis == "code":
-                continue
-            ratio, slack = line.ratio(), 1 + line.tolerance / 100
-            assert ratio is not None, (e.item.id, line.label)
-            fits = {
-                "equal": 1 / slack <= ratio * (1 + 1e-9) and ratio <= slack * (1 + 1e-9),
-                "within": 1 / slack <= ratio * (1 + 1e-9) and ratio <= slack * (1 + 1e-9),
-                "at least": ratio * (1 + 1e-9) >= 1 / slack,
-                "at most": ratio <= slack * (1 + 1e-9),
-            }[line.relation]
-            assert fits == (line.verdict is Verdict.AGREES), (e.item.id, line.label)
-            judged += 1
-    assert judged > 300
-    for e in all_entries:
-        some = [x for x in e.lines if x.verdict in (Verdict.AGREES, Verdict.DIFFERS)]
-        all_agree = some and all(x.verdict is Verdict.AGREES for x in some)
-        said = e.status.replace("other method: ", "").split(";")[0]
-        assert (said == "agrees") == bool(all_agree), e.item.id
-        assert ("agree" in said or said == "differs") == bool(some), e.item.id
-
-
 def test_what_differs_says_why_or_what_would_decide(all_entries):
     for e in all_entries:
         differs = any(line.verdict is Verdict.DIFFERS for line in e.lines)
         assert differs == bool(e.reason), e.item.id
-
-
-def test_no_figure_of_ours_is_typed():
-    """Reasons take them from the results, remarks have none."""
-    figure = re.compile(r"\d+\.\d|\d ?(%|W\b|GHz|GB/s|TFLOP|cycles)|\b\d+ times")
-    for name, reason in reproduction.reasons().items():
-        outside = re.sub(r"\{[^{}]*\}", "", reason).replace("Hopper Tuning Guide 13.2", "")
-        assert not figure.search(outside), (name, figure.search(outside))
-        for selector in re.findall(r"\{([^{}]*?)(?::[^{}:]*)?\}", reason):
-            assert published.selectors(selector), name
-    allowed = re.compile(r"0\.25 (and 8 )?operations|0\.25 operations per byte")
-    for item in published.inventory():
-        text = allowed.sub("", item.remark)
-        assert not figure.search(text), (item.id, figure.search(text))
 
 
 def test_a_reason_without_its_figures_is_left_out(memory_file):
@@ -445,31 +360,12 @@ def test_machine_code_is_compared_by_its_opcodes(ours, printed, same):
     assert reproduction._same_code(ours, printed) is same
 
 
-def test_the_machine_code_stands_beside_the_published(all_entries):
-    by_id = {e.item.id: e for e in all_entries}
-    for name in ("000-16", "000-37", "001-07", "001-15"):
-        code = [x for x in by_id[name].lines if x.basis == "code"]
-        assert code and all(x.code and x.published_code for x in code), name
-    table5 = [x for x in by_id["001-05"].lines if x.published_code]
-    assert len(table5) > 100 and all(x.code for x in table5 if x.own)
-
-
 # What the documents say against themselves
 
 
 @pytest.fixture(scope="module")
 def page(record):
     return reproduction.render(record, (ROOT / "docs").relative_to(ROOT))
-
-
-def test_the_reader_is_told_of_inconsistencies(page):
-    told = inconsistencies.inconsistencies()
-    assert len(told) == 38 and [i.id for i in told] == sorted(i.id for i in told)
-    section = page.split("## Where the documents contradict themselves")[1]
-    for i in told:
-        assert f"- {i.id}, " in section and reproduction._prose(i.text) in section
-        details = page.split(f'<a id="{i.id}"></a>')[1].split("</details>")[0]
-        assert reproduction._prose(i.text) in details
 
 
 # Claims that the results contradict
@@ -501,32 +397,6 @@ def test_the_paragraphs_follow_from_the_recorded_results(recorded, page):
         assert text.startswith(name) and "What decides: " in text
         assert f"- {reproduction._prose(text)}" in page
 
-    def change(document, name, fits, value):
-        for m in document.get("microbenchmarks") or []:
-            for row in m["rows"] if m["name"] == name else []:
-                if fits(row["at"]):
-                    row["value"]["median"] = value(row["at"])
-            for f in m["findings"] if m["name"] == name else []:
-                if fits(f["at"]):
-                    f["value"] = value(f["at"])
-
-    def as_published(at):
-        return 1e5 * {"512": 0.9, "1024": 0.9}.get(at["tile"], 2.0)
-
-    mended = [
-        published.Recorded(f.path, copy.deepcopy(f.document))
-        for f in recorded
-        if {"async_copy/working_size", "dsm/histogram"}
-        & {m["name"] for m in f.document.get("microbenchmarks") or []}
-    ]
-    tiles = "async_copy/working_size"
-    for f in mended:
-        of = f.document
-        change(of, tiles, lambda at: at["mechanism"] == "plain", lambda _: 1e5)
-        change(of, tiles, lambda at: at["mechanism"] == "barrier", as_published)
-        change(of, "dsm/histogram", lambda at: "cluster" not in at, lambda _: 4.0)
-    assert contradictions.contradictions(mended) == []
-
 
 # The page
 
@@ -534,21 +404,6 @@ def test_the_paragraphs_follow_from_the_recorded_results(recorded, page):
 def test_the_repositorys_page_is_that_of_the_recorded_results(page):
     there = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     assert there == page, "stale: python -m plots reproduction results -o docs/reproduction.md"
-
-
-def test_a_row_is_one_short_line_and_its_values_are_behind_its_id(page):
-    for item in published.inventory():
-        rows = [line for line in page.splitlines()
-                if re.match(rf"\| \[?{item.id}[\] ]", line)]  # fmt: skip
-        linked = [row for row in rows if row.startswith("| [")]
-        # In full once; where another GPU has a value, a line of that, too.
-        assert len(rows) >= 1 and len(linked) <= 1 and rows[:1] == (linked or rows[:1]), item.id
-        assert "<br>" not in rows[0] and len(rows[0]) < 640 and rows[0].count(" | ") == 5, item.id
-        if rows[0].startswith(f"| [{item.id}](#{item.id})"):
-            assert page.count(f'<a id="{item.id}"></a>') == 1
-    for address in reproduction.ADDRESSES.values():
-        assert f"<{address}>" in page
-    assert page.count("<details>") == page.count("</details>")
 
 
 def test_statuses_pretend_nothing(memory_file):
@@ -602,38 +457,6 @@ def test_the_command_writes_the_page(memory_file, tmp_path, capsys):
     assert "000-04" in capsys.readouterr().out
 
 
-def _with_latency(document, change):
-    change(document["microbenchmarks"][0]["rows"][0]["value"])
-
-
-def _with_ratio(document):
-    group = synthetic.group("hotspot", synthetic.hotspot_size(8192), 2.0)
-    document["groups"] = [group]
-    document["provenance"]["sources"] = {row["variant"]: "ab" * 32 for row in group["rows"]}
-    group["comparisons"][-1]["speedup"]["ratio"] = 9.99
-
-
-@pytest.mark.parametrize(
-    ("edit", "wanted"),
-    [
-        (lambda d: _with_latency(d, lambda v: v.update(median=3 * v["median"])), "value.median"),
-        (_with_ratio, "found 9.99"),
-        (lambda d: d.update(version=5), "version 5 is newer than this program"),
-        (lambda d: d.pop("provenance"), 'expected member "provenance"'),
-        (lambda d: d.update(groups=None), "expected type array at groups"),
-    ],
-    ids=["latency", "ratio", "version", "provenance", "groups"],
-)
-def test_what_load_refuses_stands_beside_no_published_value(capsys, save, edit, wanted):
-    document = synthetic.memory_like()
-    edit(document)
-    path = save(document)
-    assert main(["reproduction", str(path)]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.startswith(f"plots: {path}: ") and err.count("\n") == 1
-    assert wanted in err
-
-
 def test_a_wrong_digest_and_what_is_no_result_are_refused(capsys, memory_file, save):
     document = json.loads(memory_file.read_text(encoding="utf-8"))
     document["provenance"]["date_utc"] = "2026-11-22T10:15:00Z"  # and the digest as it was
@@ -646,13 +469,6 @@ def test_a_wrong_digest_and_what_is_no_result_are_refused(capsys, memory_file, s
         assert main(["reproduction", str(path)]) == 2
         out, err = capsys.readouterr()
         assert out == "" and wanted in err and err.count("\n") == 1
-
-
-def test_what_a_folder_holds_beside_results_is_left_out_aloud(capsys, memory_file, save):
-    save("[]", "nothing.json")
-    assert main(["reproduction", str(memory_file.parent)]) == 0
-    out, err = capsys.readouterr()
-    assert "000-04" in out and "nothing.json is no result file and was left out" in err
 
 
 # The same points elsewhere
@@ -670,23 +486,6 @@ def test_points_and_findings_are_loaded_once_each_the_latest(save):
     assert (points["proof"] == "32 LDG per iteration (sass)").all()
     assert len(results.findings) == 2
     assert results.where(gpu="another").points.empty
-
-
-def test_a_file_that_breaks_the_schema_is_refused(save):
-    document = synthetic.memory_like()
-    del document["microbenchmarks"][0]["rows"][0]["unit"]
-    with pytest.raises(PlotsError, match="unit"):
-        load([save(document)])
-
-
-def test_the_report_shows_them_beside_the_apps(memory_file, save, tmp_path):
-    out = tmp_path / "report.html"
-    apps = save(synthetic.document([synthetic.group("nw", {"n": 512}, 1.0)]), "apps.json")
-    assert main(["report", str(memory_file), str(apps), "-o", str(out)]) == 0
-    text = unpacked(out.read_text(encoding="utf-8"))
-    assert "What explains them: microbenchmarks" in text and "Little" in text
-    proofs = {row["proof"] for row in table_rows(text, "points")}
-    assert any("32 LDG per iteration (sass)" in proof for proof in proofs)
 
 
 @pytest.mark.parametrize(

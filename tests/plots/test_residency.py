@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plots.advice import twin, twin_traits
-from plots.advice.twin_text import as_text
+from plots.advice import twin
 from plots.data.strategies import ROOT
 from plots.judge.residency import blocks_by_registers, held, registers_of_its_twin
 
@@ -67,11 +66,3 @@ def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(re
     assert found.blocks_at_once == pytest.approx(32 / 132)
     unknown = held("overlap", few, {})
     assert unknown.tile_bytes == 98304 and unknown.blocks_per_sm is None
-
-
-def test_four_tiles_of_30_kib_leave_room_for_one_block():
-    twins = [t for t in twin.recorded_twins([ROOT / "results"]) if t.gpu == "NVIDIA H100 80GB HBM3"]
-    asked = twin_traits.traits_of({"tile": "30KiB", "stages": "4", "intensity": "8"}, twins)
-    text = as_text(twin.answer(asked, twins), None)
-    assert "price: 122880 bytes of tiles per block; " in text and "; 1 block per SM (" in text
-    assert "98304 bytes" not in text

@@ -11,7 +11,6 @@ import synthetic
 from plots.advice.advise import advise
 from plots.data.load import LEAST_ROUNDS, load
 from plots.data.strategies import ROOT
-from plots.prose import runs
 from plots.report.readme import table
 
 SIZE = {"n": 512}
@@ -171,11 +170,6 @@ def test_a_shard_that_was_measured_on_another_gpu_names_it(save):
     document["groups"][0]["uuid_hash"] = "two"
     results = load([save(document), save(run("one", "2026-11-21T10:00:00Z"), "b.json")])
     assert tma(results)["gpus"] == 2
-
-
-def test_what_stands_behind_a_number():
-    assert runs(1, 1) == runs(np.nan, np.nan) == "one run"
-    assert runs(2, 1) == "2 runs on one GPU" and runs(6.0, 3.0) == "6 runs on 3 GPUs"
 
 
 def test_a_session_without_the_least_rounds_does_not_stand_for_those_that_have_them(save):

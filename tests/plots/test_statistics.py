@@ -23,24 +23,20 @@ from plots.statistics.intervals import (
 )
 
 
-def test_interval_of_ten_values():
-    # P(B < 2) = 11/1024: x(2) to x(9) cover 1 - 22/1024.
-    m = median_interval([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 0.95)
-    assert (m.median, m.low, m.high, m.n) == (5.5, 2, 9, 10)
-    assert m.coverage == pytest.approx(1 - 22 / 1024)
-
-
-def test_interval_of_an_odd_sample_with_ties():
-    m = median_interval([1, 1, 1, 2, 2, 2, 3, 3, 3], 0.95)
-    assert (m.median, m.low, m.high) == (2, 1, 3)
-    assert m.coverage == pytest.approx(1 - 2 * 10 / 512)
-
-
-def test_too_few_values_say_what_they_cover():
-    m = median_interval([4, 2, 3], 0.95)
-    assert (m.low, m.high) == (2, 4) and m.coverage == pytest.approx(0.75)
-    assert median_interval([5], 0.9).coverage == 0
-    assert not independent_ratio([2, 2, 2], [1, 1, 1], 0.95).resolved
+@pytest.mark.parametrize(
+    ("values", "confidence", "found", "coverage"),
+    [
+        # P(B < 2) = 11/1024: x(2) to x(9) cover 1 - 22/1024.
+        ([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 0.95, (5.5, 2, 9, 10), 1 - 22 / 1024),
+        ([1, 1, 1, 2, 2, 2, 3, 3, 3], 0.95, (2, 1, 3, 9), 1 - 2 * 10 / 512),
+        ([4, 2, 3], 0.95, (3, 2, 4, 3), 0.75),
+        ([5], 0.9, (5, 5, 5, 1), 0),
+    ],
+)
+def test_interval_of_a_median(values, confidence, found, coverage):
+    m = median_interval(values, confidence)
+    assert (m.median, m.low, m.high, m.n) == found
+    assert m.coverage == pytest.approx(coverage)
 
 
 def test_wrong_arguments():
@@ -84,11 +80,6 @@ def test_coverage_is_kept():
         m = median_interval(rng.exponential(size=25), 0.9)
         hits += m.low <= np.log(2) <= m.high
     assert hits >= 400 * 0.9 - 4 * np.sqrt(400 * 0.9 * 0.1)
-
-
-def test_geometric_mean():
-    assert geometric_mean([2, 8]) == pytest.approx(4)
-    assert geometric_mean([0.5, 2]) == pytest.approx(1)
 
 
 def test_the_false_discovery_rate_as_its_authors_show_it():

@@ -8,7 +8,6 @@ import synthetic
 from plots.advice import strategy_pages
 from plots.data.load import load
 from plots.data.strategies import NAMES, code_lines, involved_lines
-from plots.errors import PlotsError
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def test_every_strategy_has_what_it_is_shows_costs_and_won(pages):
             f"# {name}", "## What it is", "## What its machine code shows",
             f"## {synthetic.device()['name']}", "### What it costs", "### When it won here",
         ]  # fmt: skip
-        assert f"apps/nw/{name}.cu) ({code_lines(f'nw/{name}')} lines)" in text
+        assert f"apps/nw/{name}.cu) ({code_lines(f'apps/nw/{name}.cu')} lines)" in text
 
 
 def test_costs_are_beside_those_of_baseline(pages, load_groups):
@@ -36,7 +35,7 @@ def test_costs_are_beside_those_of_baseline(pages, load_groups):
     line = next(at for at in pages["tma.md"].splitlines() if at.startswith("| nw |"))
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[1] == f"{registers[0]} ({registers[1]})"
-    own, all_of_it = code_lines("nw/tma"), involved_lines("apps/nw/tma.cu")
+    own, all_of_it = code_lines("apps/nw/tma.cu"), involved_lines("apps/nw/tma.cu")
     assert cells[4].startswith(f"{own} (") and cells[5].startswith(f"{all_of_it} (")
     # An app that is not recorded has its lines.
     assert "| gemm | – (–) | – (–) | – (–) | " in pages["tma.md"]
@@ -71,11 +70,3 @@ def test_what_a_strategy_won_is_that_of_the_advice_and_of_movement(pages):
     assert "| nw | 1 of 1: 1.56 (1.56 to 1.56); movement 1.30 |" in pages["tma.md"]
     assert "names it first in 0 of 1 cases" in pages["drop_off.md"]
     assert "In 0 of 1 cases the [advice](../choosing.md) names no strategy" in pages["baseline.md"]
-
-
-def test_a_strategy_without_a_row_is_named(tmp_path, load_groups):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/strategies.md").write_text("| `tma` | a | b | c | d | e |\n")
-    found = load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0))
-    with pytest.raises(PlotsError, match="has no row for baseline"):
-        strategy_pages.pages(found, tmp_path)

@@ -68,16 +68,6 @@ def test_a_figure_grows_in_a_column_where_its_texts_would_shrink(load_groups):
     assert min(sizes) == style.LEAST_POINTS and max(sizes) < 10
 
 
-def test_a_poster_is_the_figure_in_proportion(load_groups):
-    results = of_many_libraries(load_groups)
-    own = speedup(results)
-    figure = style.drawn_at(lambda: speedup(results), 30)
-    assert figure.get_size_inches() == pytest.approx(3 * own.get_size_inches())
-    assert figure.get_suptitle() == own.get_suptitle()
-    (heading,) = (t for t in figure.findobj(Text) if t.get_text() == figure.get_suptitle())
-    assert heading.get_fontsize() == pytest.approx(3 * 10.5)
-
-
 @pytest.mark.parametrize(
     "text, lines",
     [

@@ -166,15 +166,6 @@ def test_a_strategy_that_one_of_the_nearest_lacks_is_answered_for_by_the_others(
     assert "tma" in {c.measured.strategy for c in found.choices}
 
 
-def test_more_blocks_than_a_twin_can_have_are_said(save):
-    record = [({**traits, "registers": "64"}, gains) for traits, gains in grid()]
-    twins = twin.recorded_twins([save(document(*record))])
-    # 32 KiB for 256 threads: the twin needs 128 registers, the kernel has 64.
-    wide, narrow = (as_text(asked(twins, rows=rows, fma="8"), None) for rows in ("64", "16"))
-    assert "The kernel has more blocks per SM than a twin with its traits can have" in wide
-    assert "more blocks per SM than a twin" not in narrow
-
-
 def test_a_gain_follows_the_blocks_whatever_limits_them(save):
     twins = twin.recorded_twins([save(document(*gains_by_blocks()))])
     for registers, workspace in (("128", "24576"), ("160", "0"), ("96", "8192")):
@@ -248,38 +239,6 @@ def test_left_out_is_as_if_it_had_not_been_recorded(twins):
         for mine, other in zip(said.choices, rest.choices, strict=True):
             assert mine.measured.strategy == other.measured.strategy
             assert mine.measured.ratio == pytest.approx(other.measured.ratio, rel=1e-6)
-
-
-def test_the_price_is_that_of_the_kernel_asked_about(twins):
-    """Three tiles of 30 KiB, not of the 32 KiB that the nearest twin has."""
-
-    def with_blocks(of, blocks):
-        kernel = {"registers": 54, "blocks_per_sm": blocks, "bytes_in_flight_per_sm": 1}
-        kept = {n: replace(m, kernel=kernel) if m.ok else m for n, m in of.strategies.items()}
-        return replace(of, strategies=kept)
-
-    twins = [with_blocks(of, 2 if of.traits["fma"] == "16" else 3) for of in twins]
-    found = asked(twins, tile="30KiB", fma="16", stages="3")
-    text = as_text(found, None)
-    by_name = {c.measured.strategy: c.measured for c in found.choices}
-    assert by_name["tma"].computed.held.tile_bytes == 3 * 30 * 1024
-    assert "price: 92160 bytes of tiles per block; " in text
-    assert "54 registers per thread in the twins asked; 2 blocks per SM (2 to 3 in the" in text
-    assert "; 4 blocks per SM (2 to 3 in the twins asked)" in text
-    # Two blocks of two tiles each are under way; baseline has four of one.
-    assert (
-        "Choose overlap: not because of more bytes under way (at most 120 KiB per SM, baseline "
-        "120 KiB)." in text
-    )
-    # Nothing of it is the nearest twin's.
-    assert all(not m.kernel and not m.remark for m in by_name.values())
-    small = as_text(asked(twins, tile="16KiB", fma="16"), None)
-    assert "price: 49152 bytes of tiles per block" in small
-    assert (
-        "; 4 blocks per SM (2 to 3 in the twins asked, 2 in its own twin, which may need 96"
-        in small
-    )
-    assert "can have 128 KiB per SM under way, baseline 64 KiB" in small
 
 
 def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
@@ -385,11 +344,6 @@ def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
     assert said.err.startswith(f"plots: {why}") and said.out == ""
 
 
-def test_nearest_is_of_a_kernel_of_ones_own(paper_file, capsys):
-    assert main(["advise", str(paper_file), "--nearest"]) == 2
-    assert "--nearest is of a kernel of your own" in capsys.readouterr().err
-
-
 def test_what_is_not_named_is_as_in_twins_of_the_kind(save):
     halo = {"layout": "box", "halo": "4", "reads": "5"}
     record = document(*grid(), (halo, speedups()), ({**halo, "fma": "1"}, speedups()))
@@ -471,7 +425,7 @@ def along(*gains):
     return [({"fma": str(n)}, speedups(tma=v)) for n, v in zip(steps, gains, strict=True)]
 
 
-def test_claims_of_twins_left_out_are_held_against_what_was_measured(save, capsys):
+def test_claims_of_twins_left_out_are_held_against_what_was_measured(save):
     # Said to be faster by all others, but the one in the middle is slower.
     others = [1.3 + 0.001 * (-1) ** n for n in range(12)]
     path = save(document(*along(*others[:6], 0.8, *others[7:])))
@@ -481,14 +435,6 @@ def test_claims_of_twins_left_out_are_held_against_what_was_measured(save, capsy
     no_gain = document(*along(*others[:6], 1.0, *others[7:]))
     known = twin.accuracy(twin.recorded_twins([save(no_gain, "b.json")]))
     assert known.opposite == 0 and known.unresolved == 1
-    assert main(["advise", str(path), "--trait", "fma=10"]) == 0
-    known = twin.accuracy(twin.recorded_twins([path]))
-    assert (
-        f"{known.covered} of {known.gains} gains "
-        f"({100 * known.covered / known.gains:.0f} %) were measured inside such an interval; of "
-        f'{known.claims} claims "faster" or "slower" 1 ({100 / known.claims:.0f} %) were not what '
-        "was measured (0 not resolved, 1 the other way)."
-    ) in capsys.readouterr().out
     alone = twin.accuracy(twin.recorded_twins([save(document(({}, speedups())), "one.json")]))
     assert "is not known" in alone.worth()
 
@@ -545,7 +491,7 @@ def test_the_command_measures_with_the_program(save, program, capsys):
 
 def test_a_kernel_that_is_kept_unseen_is_answered_for_by_its_own_twin(save, program, capsys):
     traits = drawn_twins.unseen()[0]
-    path = str(ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "twin.json")  # has all traits
+    path = str(ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "twin.json.gz")  # has all traits
     measured = save(document((traits, speedups(drop_off=3.0))), "measured.json")
     amasia = program(f'for last; do :; done\ncp {measured} "$last"\n')
     named = [word for name, value in traits.items() for word in ("--trait", f"{name}={value}")]
@@ -581,10 +527,15 @@ def test_the_page_shows_nearest_for_a_kernel_outside_the_record(capsys):
     assert capsys.readouterr().out.startswith("The answer of ANOTHER kernel")
 
 
-def test_the_page_has_every_trait():
+def test_the_page_and_python_have_every_trait_of_the_program():
     page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
     rows = list(table_of_traits())
     assert len(rows) == 17
+    values = {row.split("`")[1]: row.split("|")[3].strip() for row in rows}
+    assert values == {
+        **{name: f"{least} to {most}" for name, (least, most) in possible_traits.LIMITS.items()},
+        **{name: ", ".join(words) for name, words in possible_traits.WORDS.items()},
+    }
     start = page.index("| trait | what | values |")
     listed = page[start : page.index("\n\n", start)].splitlines()[2:]
     assert listed == rows
@@ -600,17 +551,6 @@ def test_traits_contradict_each_other_as_they_do_for_the_program(case):
     contradiction = possible_traits.contradiction(traits)
     assert (contradiction or possible_traits.indivisible(traits)) == case["why"]
     assert bool(contradiction) == bool(case["why"] and case.get("divides", True))
-
-
-def test_traits_that_no_kernel_has_get_no_answer(twins):
-    for named, why in (
-        ({"out_bytes": "10"}, "no kernel has these traits: out_bytes is not a multiple of 16"),
-        ({"threads": "100"}, "no kernel has these traits: threads is not a multiple of 32"),
-        ({"halo": "4"}, "no kernel has these traits: a halo needs the layout box"),
-        ({"layout": "tree"}, "expected one of run, box, gather as layout, not 'tree'"),
-    ):
-        with pytest.raises(PlotsError, match=re.escape(why)):
-            twin_traits.traits_of(named, twins)
 
 
 def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measured(save, capsys):
@@ -649,31 +589,3 @@ def test_more_than_the_gpu_has_is_said_before_the_range(twins):
         with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
             asked(known, **named)
     assert possible_traits.beyond(MIDDLE, {}) == ""
-
-
-def test_beside_what_is_not_told_apart_the_first_that_is_found_faster_is_named(save, capsys):
-    ends = along(1.3, 1.3, 1.3, 1.3, 1.3, 0.97, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3)
-    sure = [(traits, {**found, "register_bypass": 1.1}) for traits, found in ends]
-    for points, named in ((ends, False), (sure, True)):
-        assert main(["advise", str(save(document(*points))), "--trait", "fma=15"]) == 0
-        said = capsys.readouterr().out
-        assert "Try tma first" in said
-        assert ("found to be faster than baseline is register_bypass." in said) is named
-
-
-def test_the_limits_are_those_of_the_program():
-    listed = {
-        name.strip("`"): tuple(map(int, values.split(" to ")))
-        for _, name, _, values in (map(str.strip, row.split("|")[:4]) for row in table_of_traits())
-        if values[0].isdigit()
-    }
-    assert listed == possible_traits.LIMITS
-
-
-def test_the_words_are_those_of_the_program():
-    listed = {
-        name: tuple(values.split(", "))
-        for _, name, _, values in (map(str.strip, row.split("|")[:4]) for row in table_of_traits())
-        if not values[0].isdigit()
-    }
-    assert {f"`{name}`": words for name, words in possible_traits.WORDS.items()} == listed

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
-import synthetic
 from drawn import heading, texts
-from matplotlib.colors import to_rgb
 
 from plots.data.load import load
 from plots.figures import FIGURES, AppSubject, GpuSubject
@@ -48,25 +45,6 @@ def test_the_fastest_of_each_schedule_is_framed(results):
     assert framed == {(0, 2), (1, 2), (2, 2)}
     (even,) = cells(ax, "even")
     assert even.get_linestyle() == "--" and round(even.get_y() + 0.45) == 1
-
-
-def test_lightness_alone_tells_fast_from_slow(results):
-    """In grey print, and for colour-blind readers."""
-    (ax,) = cross(results.cross).axes
-    light = [float(np.dot(to_rgb(p.get_facecolor()), (0.21, 0.72, 0.07))) for p in cells(ax, "ok")]
-    medians = [float(t.get_text()) for t in ax.texts if t.get_text().replace(".", "", 1).isdigit()]
-    assert len(light) == len(medians)
-    order = np.argsort(medians)
-    assert (np.diff(np.array(light)[order]) < 0.02).all()
-
-
-def test_failed_cells_look_different_from_declined_ones(load_groups):
-    group = synthetic.cross_group("nw", {"n": 64})
-    row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "iso")
-    synthetic.fail(row, "crashed", "hung")
-    (ax,) = cross(load_groups(group).cross).axes
-    (crashed,) = cells(ax, "crashed")
-    assert crashed.get_hatch() == "...."
 
 
 def of_nw(results):

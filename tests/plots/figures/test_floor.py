@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import synthetic
 
 from plots.figures.floor import floor
 
@@ -27,10 +26,3 @@ def test_floor_bars_are_the_fractions(paper):
     assert widths["baseline iso"] == pytest.approx(share / 2, rel=0.01)
     assert ax.get_xlim()[1] > 100
     assert "best: crashed" in [t.get_text() for t in figure.axes[1].texts]
-
-
-def test_floor_beyond_100_percent_stays_visible(load_groups):
-    group = synthetic.group("nw", {"n": 64}, 0.01, cache="hot")
-    ax = floor(load_groups(group)).axes[0]
-    longest = max(c.patches[0].get_width() for c in ax.containers)
-    assert longest > 300 and ax.get_xlim()[1] > longest

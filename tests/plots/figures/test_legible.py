@@ -4,8 +4,7 @@ results, and on planted faults."""
 from __future__ import annotations
 
 import pytest
-from legibility import LEAST_POINTS, faults_of
-from matplotlib.axes import Axes
+from legibility import faults_of
 from matplotlib.figure import Figure
 from whole_record import whole_record
 
@@ -61,10 +60,6 @@ def test_a_figure_of_two_gpus_can_be_read(recorded, width):
     assert faults_of(figure) == []
 
 
-def test_every_registered_figure_is_among_them():
-    assert {*drawable(), "generations"} == set(FIGURES)
-
-
 @pytest.mark.parametrize("name", ["latency", "dpx_blocks"])
 def test_a_figure_that_is_only_scaled_cannot(recorded, name):
     figure = drawn(recorded[NEWEST], name, None)
@@ -72,63 +67,3 @@ def test_a_figure_that_is_only_scaled_cannot(recorded, name):
     found = faults_of(figure)
     assert any("outside of the canvas" in fault for fault in found)
     assert any("overlap" in fault for fault in found)
-
-
-def plain() -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(3, 2), layout="constrained")
-    ax = figure.subplots()
-    ax.plot([0, 1], [0, 1], label="a line")
-    ax.tick_params(labelsize=LEAST_POINTS)
-    return figure, ax
-
-
-def test_a_plain_figure_has_no_fault():
-    figure, ax = plain()
-    ax.set_xticks([0.2, 0.4, 0.6, 0.8], ["a long label"] * 4, rotation=50, ha="right",
-                  rotation_mode="anchor", fontsize=LEAST_POINTS)  # fmt: skip
-    ax.legend(loc="upper left", fontsize=LEAST_POINTS)
-    assert faults_of(figure) == []
-
-
-@pytest.mark.parametrize(
-    "plant, fault",
-    [
-        (lambda f, ax: ax.text(0.5, 0.2, "tiny", fontsize=5.9), "5.9 points: 'tiny'"),
-        (
-            lambda f, ax: ax.text(0.9, 0.2, "beyond the edge", in_layout=False),
-            "outside of the canvas: 'beyond",
-        ),
-        (lambda f, ax: ax.set_title("a heading " * 9), "outside of the canvas: 'a heading"),
-        (lambda f, ax: [ax.text(0.2, y, f"at {y}") for y in (0.5, 0.52)], "'at 0.5' and 'at 0.52'"),
-        (
-            lambda f, ax: ax.set_xticks([0, 0.1, 0.2], ["first", "second", "third"]),
-            "'first' and 'second' overlap",
-        ),
-        (
-            lambda f, ax: ax.set_xticks([0.5, 0.53], ["a slanted one", "another one"], rotation=50,
-                                        ha="right", rotation_mode="anchor"),
-            "'a slanted one' and 'another one' overlap",
-        ),
-        (lambda f, ax: ax.legend(loc="center"), "the legend of 'a line' lies on data"),
-        (
-            lambda f, ax: (ax.bar([0.1], [0.9], 0.2), ax.legend(loc="upper left")),
-            "the legend of 'a line' lies on data",
-        ),
-        (
-            lambda f, ax: (ax.errorbar([0.1], [0.5], yerr=0.5), ax.legend(loc="upper left")),
-            "the legend of 'a line' lies on data",
-        ),
-        (lambda f, ax: ax.set_ylabel("long\n" * 14), "a panel of"),
-    ],
-)  # fmt: skip
-def test_a_planted_fault_is_found(plant, fault):
-    figure, ax = plain()
-    plant(figure, ax)
-    assert any(fault in found for found in faults_of(figure))
-
-
-def test_a_layout_that_was_given_up_is_a_fault():
-    figure, ax = plain()
-    ax.set_ylabel("long\n" * 40)
-    with pytest.raises(UserWarning, match="axes sizes collapsed"):
-        faults_of(figure)

@@ -57,13 +57,6 @@ def test_sentences_say_what_a_printed_total_mostly_is(results):
     ]
 
 
-def test_a_schedule_that_outweighs_movement_is_said(load_groups):
-    divided = {"tma": ("tall", 1.4, 0.9, 1.0)}
-    gains = gains_of(load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0, divided=divided)))
-    (said,) = sentences(gains)
-    assert said.startswith("By the schedule, against movement: tma, 1.26×")
-
-
 def test_the_report_shows_the_main_sizes_and_lists_the_others(results):
     subject = GpuSubject("NVIDIA H200", "h200", results, "cold", "stream", ())
     kind = FIGURES["matched"]

@@ -65,13 +65,3 @@ def test_roofline_without_times_or_ceilings(load_groups, save):
         synthetic.fail(row, "crashed", "x")
     with pytest.raises(PlotsError, match="no times"):
         roofline(load([save(synthetic.document([group]))]))
-
-
-def test_roofline_of_work_without_floor_or_bytes_and_of_ceilings_of_nothing(load_groups, save):
-    group = synthetic.group("nw", {"n": 64}, 1.0)
-    group["floor"] = None
-    found = roofline(load_groups(group)).axes[0]
-    assert not [line for line in found.lines if line.get_label().endswith("floor")]
-    group["work"].update(bytes_read=0, bytes_written=0)
-    with pytest.raises(PlotsError, match="no times"):
-        roofline(load_groups(group))

@@ -58,28 +58,6 @@ def test_speedup_draws_the_noise_band(paper, load_groups):
     assert not speedup(without).axes[0].patches
 
 
-def test_speedup_of_many_sizes_and_of_one_row(load_groups):
-    groups = [synthetic.group("nw", {"n": 2**i}, 1.0, preset="sweep") for i in range(6, 16)]
-    sweep = speedup(load_groups(*groups)).axes[0]
-    assert len(sweep.get_xticklabels()) == 10 and len(bars(sweep)) == 50
-    noise = [t.get_text() for t in sweep.texts if "A/A" in t.get_text()]
-    assert noise == ["A/A within 0.997 to 1.003"]  # once, where ten would overlap
-    only = {"baseline": (1.0, 1.0), "tma": (3.0, 2.0)}
-    one = speedup(load_groups(synthetic.group("nw", {"n": 9}, 1.0, speedups=only)))
-    assert [len(bars(ax)) for ax in one.axes] == [1, 1]
-
-
-def test_speedup_sums_up_the_controls_of_many_sizes(load_groups):
-    def words(sizes):
-        groups = [synthetic.group("nw", {"n": 64 * i}, 1.0, seed=i) for i in range(1, sizes + 1)]
-        texts = [t.get_text() for t in speedup(load_groups(*groups)).axes[0].texts]
-        return [t for t in texts if t.startswith("A/A")]
-
-    assert len(words(4)) == 4
-    summed_up = words(5)
-    assert len(summed_up) == 1 and summed_up[0].startswith("A/A within")
-
-
 def test_comparators_are_a_reference_and_no_strategy(load_groups):
     results = load_groups(synthetic.group("gemm", {"n": 64}, 1.0, comparator="cublas"))
     figure = speedup(results)
