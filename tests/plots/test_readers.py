@@ -14,7 +14,7 @@ import synthetic
 
 from plots import shell
 from plots.cli import main
-from plots.data.documents import find_files
+from plots.data.documents import find_files, read_document
 from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
@@ -148,3 +148,16 @@ def test_a_suggested_command_can_be_pasted(word):
         ["bash", "-c", os.fsencode(command)], capture_output=True, check=True, timeout=60
     )
     assert done.stdout == os.fsencode(word)
+
+
+def test_a_files_text_is_utf_8_whatever_stdout_is(save, tmp_path):
+    out = tmp_path / "page.md"
+    done = _program("reproduction", save(RESULT), "-o", out, PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert done.returncode == 0, done.stderr.decode()
+    assert "–" in out.read_text(encoding="utf-8")
+
+
+def test_the_journal_that_is_named_is_quoted(save):
+    path = save('{"schema": "amasia-journal", "version": 1}\n', "my run.json")
+    with pytest.raises(ResultFileError, match=r"amasia merge '.*/my run\.json' --out FILE"):
+        read_document(path)

@@ -165,3 +165,9 @@ def test_the_commands_of_the_readme_work_in_a_clone():
         named += [folder] if folder else []
         for name in map(str, named):
             assert (ROOT / name).exists(), command
+
+
+def test_a_resolved_gain_is_not_printed_as_none(load_groups):
+    group = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1), "tma": (1.5, 1.4)})
+    synthetic.set_ratio(group, "nw/tma", "best", 1.0041, 0.00105)
+    assert "1.004× [1.003, 1.005]" in readme.table(load_groups(group))

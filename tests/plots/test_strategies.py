@@ -53,3 +53,20 @@ def test_involved_lines_follow_the_includes_of_the_app_and_of_the_ways_to_move(t
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert involved_lines("apps/nw/tma.cu", tmp_path) == 3 + 3 + 3
     assert involved_lines("apps/nw/cublas.cu", tmp_path) is None
+
+
+def simulated(hex_colour, matrix):
+    """The colour as a dichromat sees it: Vienot, Brettel, Mollon 1999, on linear RGB."""
+    rgb = [int(hex_colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return [sum(m * v for m, v in zip(row, linear, strict=True)) for row in matrix]
+
+
+def test_colours_are_told_apart_by_colour_blind_readers():
+    protan = [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]
+    deutan = [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]
+    for matrix in (protan, deutan):
+        seen = [simulated(style.colour(n), matrix) for n in NAMES]
+        for i, a in enumerate(seen):
+            for b in seen[i + 1 :]:
+                assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.1

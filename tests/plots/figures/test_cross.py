@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import synthetic
 from drawn import heading, texts
+from matplotlib.colors import to_rgb
 
 from plots.data.load import load
 from plots.figures import FIGURES, AppSubject, GpuSubject
@@ -70,3 +73,22 @@ def test_a_cell_of_the_report_opens_its_samples_and_says_its_gain_without_colour
     assert "; fastest with this schedule" in cell
     assert text.count('class="won ') == 3 and text.count('class="even ') == 1
     assert text.count('class="none"') == 1
+
+
+def test_lightness_alone_tells_fast_from_slow(results):
+    """In grey print, and for colour-blind readers."""
+    (ax,) = cross(results.cross).axes
+    light = [float(np.dot(to_rgb(p.get_facecolor()), (0.21, 0.72, 0.07))) for p in cells(ax, "ok")]
+    medians = [float(t.get_text()) for t in ax.texts if t.get_text().replace(".", "", 1).isdigit()]
+    assert len(light) == len(medians)
+    order = np.argsort(medians)
+    assert (np.diff(np.array(light)[order]) < 0.02).all()
+
+
+def test_failed_cells_look_different_from_declined_ones(load_groups):
+    group = synthetic.cross_group("nw", {"n": 64})
+    row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "iso")
+    synthetic.fail(row, "crashed", "hung")
+    (ax,) = cross(load_groups(group).cross).axes
+    (crashed,) = cells(ax, "crashed")
+    assert crashed.get_hatch() == "...."

@@ -24,3 +24,17 @@ def test_expectation_figure_shows_the_paper():
     inks = [to_hex(c.lines[0].get_color()) for c in ax.containers]
     short = style.ALARM_COLOUR.lower()
     assert [ink == short for ink in inks] == [False, False, True, True, False, True]
+
+
+def test_what_stays_below_differs_by_shape_and_word_and_not_by_colour_alone():
+    table = expect.published_table()
+    (ax,) = expectation(table, "x").axes
+    shapes = {}
+    for container in ax.containers:
+        line = container.lines[0]
+        (mean,) = line.get_xdata()
+        row = table[table["measured_mean"] == mean].iloc[0]
+        shapes.setdefault(row["measured_mean"] < row["expected"], set()).add(line.get_marker())
+    assert len(shapes) == 2 and not shapes[True] & shapes[False]
+    below = [t.get_text() for t in ax.texts if t.get_text().endswith(", below")]
+    assert len(below) == int((table["measured_mean"] < table["expected"]).sum()) > 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import synthetic
 from matplotlib.colors import to_hex
 
 from plots.figures import style
@@ -39,3 +41,11 @@ def test_cells_of_rows_without_a_time(paper, strategy, kind):
     odd = paper.where(**MAIN, app="hotspot", size=next(
         s for s in paper.groups["size"] if "rows=4096" in s))  # fmt: skip
     assert cell(odd, "hotspot", strategy, "best", set())[0] == kind
+
+
+def test_heatmap_colours_are_symmetric_in_the_logarithm(load_groups):
+    speedups = {"baseline": (1, 1), "overlap": (2.0, 1.0), "tma": (0.5, 4.0)}
+    results = load_groups(synthetic.group("nw", {"n": 64}, 1.0, speedups=speedups))
+    figure = heatmap(results, set())
+    mappable = figure.axes[2]._colorbar.mappable
+    assert mappable.norm(np.log2(2.0)) - 0.5 == pytest.approx(0.5 - mappable.norm(np.log2(0.5)))

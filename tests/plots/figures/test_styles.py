@@ -33,3 +33,12 @@ def test_every_case_of_the_mode_has_both_styles_with_their_intervals(results):
     assert [t.get_text() for t in ax.texts] == [g.winner for g in gains]
     low, high = ax.get_xlim()
     assert low < min(g.low for g in gains) and max(g.high for g in gains) < high
+
+
+def test_what_is_not_resolved_is_hollow(load_groups):
+    equal = {name: (1.0, 1.0) for name in synthetic.TYPICAL}
+    figure = styles(load_groups(synthetic.group("nw", {"n": 4}, 1.0, speedups=equal)))
+    faces = {bar.lines[0].get_markerfacecolor() for bar in figure.axes[0].containers}
+    assert faces == {"white"}
+    full = styles(load_groups(synthetic.group("nw", {"n": 4}, 1.0)))
+    assert "white" not in {b.lines[0].get_markerfacecolor() for b in full.axes[0].containers}
