@@ -14,7 +14,7 @@ import re
 import stat
 import zlib
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -197,25 +197,35 @@ def read(path: Path, name: str) -> Any:
 
 
 class Samples:
-    """The samples of a row as arrays; a clock that was not read is NaN."""
-
-    __slots__ = (*SAMPLE_COLUMNS, "median_clock_mhz")
+    """The samples of a row; a clock that was not read is NaN. Arrays are made when they are asked
+    for: of most rows of repeated sessions they are not."""
 
     def __init__(self, columns: Any) -> None:
-        count = len(columns.time_ms)
-        # A time is a float32, of which the file has the shortest decimal.
-        self.time_ms = np.array(columns.time_ms, np.float32).astype(float)
-        self.round = np.array(columns.round, np.int64) if columns.round else np.arange(count)
-        clocks = [clock for clock in columns.sm_clock_mhz if clock is not None]
-        self.sm_clock_mhz = np.full(count, np.nan)
-        if clocks:
-            self.sm_clock_mhz[:] = columns.sm_clock_mhz
-        self.median_clock_mhz = sorted(clocks)[len(clocks) // 2] if clocks else math.nan
-        self.throttled = np.zeros(count, bool)
-        self.throttled[columns.throttled] = True
+        self._columns = columns
+        clocks = sorted(clock for clock in columns.sm_clock_mhz if clock is not None)
+        self.median_clock_mhz = clocks[len(clocks) // 2] if clocks else math.nan
 
     def __len__(self) -> int:
-        return len(self.time_ms)
+        return len(self._columns.time_ms)
+
+    @cached_property
+    def time_ms(self) -> np.ndarray:
+        # A time is a float32, of which the file has the shortest decimal.
+        return np.array(self._columns.time_ms, np.float32).astype(float)
+
+    @cached_property
+    def round(self) -> np.ndarray:
+        return np.array(self._columns.round or range(len(self)), np.int64)
+
+    @cached_property
+    def sm_clock_mhz(self) -> np.ndarray:
+        return np.array(self._columns.sm_clock_mhz or [None] * len(self), float)
+
+    @cached_property
+    def throttled(self) -> np.ndarray:
+        throttled = np.zeros(len(self), bool)
+        throttled[self._columns.throttled] = True
+        return throttled
 
 
 def _check_columns(columns: Any) -> None:

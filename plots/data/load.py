@@ -23,11 +23,13 @@ from plots.data.schema import columns, columns_of, scalars
 from plots.data.sessions import (
     Measured,
     Sessions,
+    case_text,
     identities,
     measured_in,
     measured_points,
     point_identity,
     session_of,
+    size_text,
 )
 from plots.data.strategies import NAMES
 from plots.parallel import no_search_for_garbage
@@ -42,40 +44,12 @@ LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/stopping_rul
 LEAST_TOLD = 8  # rounds that can be resolved: least_dependent of harness/statistics
 _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more about a size
 
-# ``version`` is that of the frozen record that a line is from, "" where it is of the current code.
-# Columns of the frames, so that an empty selection has the same columns as a full one: which file
-# and group, then every single value of that part of the schema, then what is computed here.
+# Which file and group a line of a frame is of. ``version`` is that of the frozen record that a line
+# is from, "" where it is of the current code.
 _RUN = ["file", "gpu", "compute_capability", "date", "version"]
 _GROUP = ["group", "app", "size", "size_label", "bytes", "cache", "launch"]
 # Of the kernels of a row: the most of each number, but the least blocks.
 _KERNEL = [name for name, absent in scalars("evidence").items() if absent != ""]
-# What repeated sessions say of a row or comparison: how many there are, on how many GPUs, and where
-# one on another GPU of the model falls; NaN where that is not known.
-_BETWEEN = ["sessions", "gpus", "next_value", "next_low", "next_high"]
-FILE_COLUMNS = columns(_RUN, ["path"], scalars("provenance"), ["provenance"])
-GROUP_COLUMNS = columns(
-    _RUN, _GROUP, scalars("group"), ["parameters", "warnings"], scalars("work"), scalars("floor"),
-)  # fmt: skip
-ROW_COLUMNS = columns(
-    _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "movement", "verified"],
-    scalars("median_interval"), ["floor_ms", "bound_by"], _KERNEL,
-    ["shared_bytes", "instructions", "kernels", "samples", "throttled", "sm_clock_mhz"],
-    ["identity", "carried"], _BETWEEN,
-)  # fmt: skip
-SAMPLE_FRAME_COLUMNS = columns(
-    ["group", "row", "variant", "strategy", "role", "repeat"], SAMPLE_COLUMNS
-)
-COMPARISON_COLUMNS = columns(
-    _RUN, _GROUP, ["strategy"], scalars("comparison"), scalars("ratio_interval"),
-    ["noise_low", "noise_high", "identity"], _BETWEEN,
-    ["run_ratio", "run_low", "run_high", "run_claim"],
-)  # fmt: skip
-CEILING_COLUMNS = columns(_RUN, scalars("ceiling"), ["minimum", "maximum", "n"])
-POINT_COLUMNS = columns(
-    _RUN, ["microbenchmark", "scope", "at"], scalars("microbenchmark_row"),
-    scalars("median_interval"), ["proof", "identity"],
-)  # fmt: skip
-FINDING_COLUMNS = columns(_RUN, ["microbenchmark", "at"], scalars("finding"))
 
 
 @dataclass(frozen=True)
@@ -107,8 +81,8 @@ class Results:
     comparisons: pd.DataFrame
     ceilings: pd.DataFrame
     notes: list[str] = field(default_factory=list)
-    points: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=POINT_COLUMNS))
-    findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
+    points: pd.DataFrame = field(default_factory=lambda: _point_frame([]))
+    findings: pd.DataFrame = field(default_factory=lambda: _finding_frame([]))
     cross: Results | None = None
     # All of the record of earlier versions that lies in the same folders (plots/data/frozen.py).
     earlier: Results | None = None
@@ -169,27 +143,19 @@ class Results:
         them; a condition on ``gpu`` or ``version`` also selects the files, points and
         ceilings."""
         wanted = {k: v for k, v in conditions.items() if v is not None}
-        groups = self.groups
-        for column, value in wanted.items():
-            groups = groups[groups[column] == value]
-        files, ceilings = self.files, self.ceilings
-        points, findings = self.points, self.findings
-        for column in ("gpu", "version"):
-            if column in wanted:
-                points = points[points[column] == wanted[column]]
-                findings = findings[findings[column] == wanted[column]]
-                files = files[files[column] == wanted[column]]
-                ceilings = ceilings[ceilings[column] == wanted[column]]
-        chosen = replace(
-            self,
-            files=files,
-            ceilings=ceilings,
-            points=points,
-            findings=findings,
-            cross=None if self.cross is None else self.cross.where(**wanted),
-            earlier=None if self.earlier is None else self.earlier.where(**wanted),
-        )
-        return chosen.only(groups)
+
+        def chosen(frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
+            for column in wanted.keys() & columns:
+                frame = frame[frame[column] == wanted[column]]
+            return frame
+
+        of_files = ("files", "ceilings", "points", "findings")
+        frames = {name: chosen(getattr(self, name), ("gpu", "version")) for name in of_files}
+        others = {
+            name: None if of is None else of.where(**wanted)
+            for name, of in (("cross", self.cross), ("earlier", self.earlier))
+        }
+        return replace(self, **frames, **others).only(chosen(self.groups, wanted.keys()))
 
     @property
     def uncommitted(self) -> str:
@@ -237,10 +203,6 @@ class Results:
 
 def _version_key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
-
-
-def _size_text(size: dict[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
 
 
 def _size_labels(groups: pd.DataFrame) -> dict[tuple[str, str], str]:
@@ -401,10 +363,9 @@ class _Point(NamedTuple):
 
 def _latest(points: Iterable[_Point]) -> list[_Point]:
     """Of the same point or finding of the same GPU, the one measured last."""
-    kept: dict[tuple[str, ...], _Point] = {}
+    kept: dict[tuple[Any, ...], _Point] = {}
     for p in sorted(points, key=lambda p: p.of.run["date"]):
-        at = ",".join(f"{k}={v}" for k, v in p.what.at.items())
-        run = p.of.run
+        run, at = p.of.run, tuple(p.what.at.items())
         kept[run["gpu"], run["version"], p.microbenchmark.name, at, p.what.quantity] = p
     return list(kept.values())
 
@@ -426,7 +387,7 @@ def _point_frame(points: Sequence[_Point]) -> pd.DataFrame:
         "proof": [_proof_text(row.proof) for row in rows],
         "identity": [point_identity(p.of.run["gpu"], p.microbenchmark, p.what) for p in points],
     }
-    return _frame(columns, POINT_COLUMNS)
+    return _frame(columns)
 
 
 def _finding_frame(findings: Sequence[_Point]) -> pd.DataFrame:
@@ -436,7 +397,7 @@ def _finding_frame(findings: Sequence[_Point]) -> pd.DataFrame:
         "at": [f.what.at for f in findings],
         **columns_of("finding", [f.what for f in findings]),
     }
-    return _frame(columns, FINDING_COLUMNS)
+    return _frame(columns)
 
 
 def _is_part_of(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -589,7 +550,7 @@ def _case(
         "date": session_of(of.document.provenance, group).date_utc,
         "group": name,
         "app": key.app,
-        "size": _size_text(key.size),
+        "size": size_text(key.size),
         "size_label": "",
         "bytes": work.bytes_read + work.bytes_written,
         "cache": key.cache,
@@ -682,9 +643,9 @@ def _of_file(index: int, path: Path) -> _OfFile:
         of.findings += [_Point(of, m, finding) for finding in m.findings]
     for number, group in enumerate(document.groups):
         if group.invalid:
-            key, why = group.key, group.invalid[0]
+            why = group.invalid[0]
             of.notes.append(
-                f"{key.app} {_size_text(key.size)} {key.cache} {key.launch} in {path} is left out, "
+                f"{case_text(group.key)} in {path} is left out, "
                 f"because its measurement is not valid: {why.reason}; {why.remedy}."
             )
             continue
@@ -702,6 +663,7 @@ def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
     a text, because there are hundreds of thousands of samples to choose by it."""
     of_each = [(case.group["group"], of.name, of.row) for case in cases for of in case.rows]
     lengths = [len(row.samples) for *_, row in of_each]
+    columns: dict[str, Any]
     texts = {
         "group": [group for group, *_ in of_each],
         "row": [name for _, name, _ in of_each],
@@ -710,39 +672,41 @@ def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
         "role": [row.role for *_, row in of_each],
     }
     if not sum(lengths):
-        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype(
-            {"throttled": bool, **dict.fromkeys(texts, "category")}
-        )
+        columns = dict.fromkeys([*texts, "repeat", *SAMPLE_COLUMNS], ())
+        types = {"throttled": bool, **dict.fromkeys(texts, "category")}
+        return pd.DataFrame(columns, dtype=object).astype(types)
 
     def repeated(values: list[str]) -> pd.Categorical:
         of_rows = pd.Categorical(values)
         return pd.Categorical.from_codes(np.repeat(of_rows.codes, lengths), of_rows.categories)
 
-    columns: dict[str, Any] = {name: repeated(values) for name, values in texts.items()}
+    columns = {name: repeated(values) for name, values in texts.items()}
     columns["repeat"] = np.repeat(np.array([row.repeat for *_, row in of_each]), lengths)
     for name in SAMPLE_COLUMNS:
         columns[name] = np.concatenate([getattr(row.samples, name) for *_, row in of_each])
-    return pd.DataFrame(columns, columns=SAMPLE_FRAME_COLUMNS)
+    return pd.DataFrame(columns)
 
 
-def _frame(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
+def _frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """A frame of columns. Its texts are kept as they are, because pandas gives those of its own
     kind of text column one by one, ten times as slowly, and everything here asks row by row."""
-    if not columns[names[0]]:
-        return pd.DataFrame(columns=list(names))
     return pd.DataFrame(
         {
             name: pd.Series(values, dtype=object)
-            if (values := columns[name]) and isinstance(values[0], str | dict | list | None)
+            if not values or isinstance(values[0], str | dict | list | None)
             else values
-            for name in names
-        },
-        columns=list(names),
+            for name, values in columns.items()
+        }
     )
 
 
-def _line_frame(lines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> pd.DataFrame:
-    return _frame({name: [line[name] for line in lines] for name in names}, names)
+def _group_frame(cases: Iterable[_Case]) -> pd.DataFrame:
+    lines = [case.group for case in cases]
+    names = columns(
+        _RUN, _GROUP, scalars("group"), ["parameters", "warnings"], scalars("work"),
+        scalars("floor"),
+    )  # fmt: skip
+    return _frame({name: [line[name] for line in lines] for name in names})
 
 
 def _chosen_cases(
@@ -812,7 +776,7 @@ def _file_frame(parts: Sequence[_OfFile]) -> pd.DataFrame:
         **columns_of("provenance", provenances),
         "provenance": [msgspec.to_builtins(provenance) for provenance in provenances],
     }
-    return _frame(columns, FILE_COLUMNS)
+    return _frame(columns)
 
 
 def _ceiling_frame(parts: Sequence[_OfFile]) -> pd.DataFrame:
@@ -825,7 +789,7 @@ def _ceiling_frame(parts: Sequence[_OfFile]) -> pd.DataFrame:
         "maximum": [max(several) for several in values],
         "n": [len(ceiling.samples) for _, ceiling in found],
     }
-    return _frame(columns, CEILING_COLUMNS)
+    return _frame(columns)
 
 
 def _results_of(
@@ -841,15 +805,15 @@ def _results_of(
     def frames_of(kind: str) -> dict[str, pd.DataFrame]:
         mine = [case for case in cases.values() if case.kind == kind]
         shared = [*_RUN, *_GROUP]
-        rows = _row_columns([of for case in mine for of in case.rows])
-        rows |= _of_cases(mine, [len(case.rows) for case in mine], shared)
+        rows = _of_cases(mine, [len(case.rows) for case in mine], shared)
+        rows |= _row_columns([of for case in mine for of in case.rows])
         rows |= _between(sessions, rows["identity"])
-        comparisons = _comparison_columns([of for case in mine for of in case.comparisons])
-        comparisons |= _of_cases(mine, [len(case.comparisons) for case in mine], shared)
+        comparisons = _of_cases(mine, [len(case.comparisons) for case in mine], shared)
+        comparisons |= _comparison_columns([of for case in mine for of in case.comparisons])
         frames = {
-            "groups": _line_frame([case.group for case in mine], GROUP_COLUMNS),
-            "rows": _frame(rows, ROW_COLUMNS),
-            "comparisons": _frame(_with_sessions(comparisons, sessions), COMPARISON_COLUMNS).astype(
+            "groups": _group_frame(mine),
+            "rows": _frame(rows),
+            "comparisons": _frame(_with_sessions(comparisons, sessions)).astype(
                 {"control": bool, "resolved": bool}
             ),  # also when there are none
         }
@@ -861,7 +825,7 @@ def _results_of(
         frames["samples"] = _sample_frame(mine)
         return frames
 
-    labels = _size_labels(_line_frame([case.group for case in cases.values()], GROUP_COLUMNS))
+    labels = _size_labels(_group_frame(cases.values()))
     all_files, all_ceilings = _file_frame(parts), _ceiling_frame(parts)
 
     cross = None

@@ -15,6 +15,7 @@ from typing import Any
 from plots.data import schema
 from plots.data.documents import PROFILE_NAME, kind_by_beginning, read
 from plots.data.load import Results
+from plots.data.sessions import size_text
 from plots.folders import JSON_NAMES, json_files
 
 # GPU, app, size, cache mode, launch mode, variant, config, digest of the code.
@@ -46,13 +47,9 @@ def read_profile(path: Path) -> list[Profile]:
     ]
 
 
-def _size_text(size: dict[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
-
-
 def _profile(gpu: str, key: Any, row: Any) -> Profile:
     counted = {name: getattr(row.counters, name) for name in schema.scalars("counters")}
-    where = (gpu, key.app, _size_text(key.size), key.cache, key.launch)
+    where = (gpu, key.app, size_text(key.size), key.cache, key.launch)
     return Profile(
         (*where, row.variant, row.config, row.source_digest),
         {name: value for name, value in counted.items() if value is not None},

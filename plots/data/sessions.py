@@ -38,6 +38,15 @@ class Session(NamedTuple):
     device_state: dict[str, str]
 
 
+def size_text(size: dict[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
+
+
+def case_text(key: Any) -> str:
+    """ "nw n=8192 cold stream"."""
+    return f"{key.app} {size_text(key.size)} {key.cache} {key.launch}"
+
+
 def session_of(provenance: Any, group: Any) -> Session:
     """The session of a file that a group was measured in."""
     if group.session is not None:
@@ -142,14 +151,14 @@ class Measured:
     sm_clock_mhz: float = math.nan  # median over the samples
     temperature_c: float = math.nan  # when the session began
     pool: str = ""  # its rows tell how far this one may move; the app where none is named
-    times_ms: np.ndarray | None = field(default=None, compare=False, repr=False)
+    samples: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def tenths_ms(self) -> tuple[float, float]:
         """What a tenth of the samples took less than, and a tenth took more than."""
-        if self.times_ms is None:
+        if self.samples is None:
             return math.nan, math.nan
-        low, high = np.quantile(self.times_ms, (0.1, 0.9))
+        low, high = np.quantile(usable_times(self.samples), (0.1, 0.9))
         return float(low), float(high)
 
     def __post_init__(self) -> None:
@@ -225,8 +234,7 @@ def measured_in(
     gpu = provenance.device.name
     session = session_of(provenance, group)
     key = group.key
-    size = ",".join(f"{n}={v}" for n, v in key.size.items() if v != "")
-    case = f"{key.app} {size} {key.cache} {key.launch}"
+    case = case_text(key)
     temperature = _number(session.device_state.get("temperature_c"))
     pool = pool_of(key.app, group.work.kind)
 
@@ -238,7 +246,7 @@ def measured_in(
         return Measured(
             quantity, gpu, key.app, case, name, of.role, identity, said, session.date_utc,
             session.commit, clock, temperature, pool,
-            usable_times(of.samples) if quantity == "time" else None,
+            of.samples if quantity == "time" else None,
         )  # fmt: skip
 
     for row, identity in zip(group.rows, of_rows, strict=True):
@@ -417,7 +425,7 @@ def levelled(sessions: Sessions, others: Sessions, quantity: str = "time") -> Se
         for m in of_row if all_.of(identity) else ():
             if (m.gpu, m.app) in level:
                 value = m.session.value - level[m.gpu, m.app]
-                all_.add(replace(m, session=replace(m.session, value=value)))
+                all_.add(replace(m, session=m.session._replace(value=value)))
     return all_
 
 

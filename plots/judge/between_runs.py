@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean, median
 
 from plots.data.load import Results
@@ -121,7 +121,7 @@ def _gpu_spread(rows: list[list[Measured]], *, in_cycles: bool) -> str:
     """Of the times of some rows, or of the cycles that these are, between GPUs."""
     values = [
         [
-            replace(m.session, value=m.session.value + math.log(m.sm_clock_mhz))
+            m.session._replace(value=m.session.value + math.log(m.sm_clock_mhz))
             if in_cycles
             else m.session
             for m in row

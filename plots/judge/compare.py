@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from plots.data.load import Results, usable_times
-from plots.data.sessions import Sessions, joined, levelled, pool_of_all
+from plots.data.sessions import Sessions, case_text, joined, levelled, pool_of_all
 from plots.errors import PlotsError
 from plots.statistics import special
 from plots.statistics.between import (
@@ -663,8 +663,7 @@ def _disturbed(results: Results) -> Iterator[tuple[str, str, str, str, str]]:
     for document in (document for path, document in results.documents if path in paths):
         for group in (group for group in document.groups if group.invalid):
             key, why = group.key, group.invalid[0]
-            size = ",".join(f"{name}={value}" for name, value in key.size.items() if value != "")
-            at = f"{key.app} {size} {key.cache} {key.launch}"
+            at = case_text(key)
             for row in (row for row in group.rows if row.status == "ok"):
                 strategy = row.variant.split("/", 1)[1]
                 name = f"{row.variant} ({row.role})"

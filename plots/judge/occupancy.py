@@ -81,8 +81,6 @@ class Difference:
     gains: tuple[float, float]
 
 
-# Of a device, what limits() asks for; a file from before it was described has none of it.
-_NEEDED = ("registers_per_sm", "shared_per_sm", "max_threads_per_sm")
 _ROLES = ("matched", "best", "cross", "iso")
 
 
@@ -127,8 +125,6 @@ def differences(results: Results) -> list[Difference]:
     found: dict[tuple[str, ...], list[tuple[Kernel, Kernel, tuple[str, ...], float]]] = {}
     for mine, theirs, gain in _pairs(results):
         device = devices[mine.gpu]
-        if not all(device.get(name) for name in _NEEDED):
-            continue
         schedule = mine.schedule or mine.role
         key = (mine.gpu, mine.app, schedule, mine.strategy, mine.config, theirs.config)
         for a, b in zip(kernels_of(mine.kernels), kernels_of(theirs.kernels), strict=False):

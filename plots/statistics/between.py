@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from statistics import fmean
+from statistics import NormalDist, fmean
+from typing import NamedTuple
 
 import numpy as np
 
-# ndtri and stdtrit are quantiles of the normal distribution and of Student's t.
+# stdtr and stdtrit are Student's t distribution and its quantile.
 from plots.statistics import special
 from plots.statistics.intervals import ends_of_logs
 
@@ -33,8 +34,7 @@ _MEDIAN_OF_CHI_SQUARED = 0.4549364231195724  # with one degree of freedom
 _QUARTILE = -0.6744897501960817  # of the normal distribution
 
 
-@dataclass(frozen=True)
-class SessionValue:
+class SessionValue(NamedTuple):
     """One session of a row: which GPU, the logarithm of what was measured, and the standard
     deviation of that logarithm within the run."""
 
@@ -43,8 +43,7 @@ class SessionValue:
     error: float = 0.0
 
 
-@dataclass(frozen=True)
-class Components:
+class Components(NamedTuple):
     """Variances of logarithms, pooled over rows; of ``..._rows`` rows, 0: not known.
 
     ``session_variance`` is between sessions on one GPU, the error within a run included. The
@@ -63,8 +62,7 @@ class Components:
     most_gpu_degrees: float = POOL_DEGREES
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(NamedTuple):
     """Where a new session falls with the stated confidence; no logarithms."""
 
     value: float
@@ -91,7 +89,7 @@ def log_error(low: float, high: float, coverage: float) -> float:
 
 @lru_cache(maxsize=1 << 12)  # of the coverages of as many numbers of rounds
 def _normal_quantile(probability: float) -> float:
-    return float(special.ndtri(probability))
+    return NormalDist().inv_cdf(probability)
 
 
 def value_of(row: Sequence[SessionValue]) -> float:
@@ -108,8 +106,7 @@ def _by_gpu(row: Sequence[SessionValue]) -> list[list[SessionValue]]:
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """What a row says of itself: means of its GPUs, and the deviations from them."""
 
     gpus: tuple[str, ...]
@@ -144,8 +141,7 @@ def _said_by(row: tuple[SessionValue, ...]) -> _Row:
     )
 
 
-@dataclass(frozen=True)
-class _Variance:
+class _Variance(NamedTuple):
     """Mean of the rows' variances, weighted by their degrees of freedom, none with more than
     WINSOR times the typical standard deviation."""
 
@@ -165,7 +161,7 @@ class _Variance:
         own = min(squares / degrees, self.most) * degrees
         left = self.degrees - degrees
         rest = max(0.0, self.squares - own) if left else 0.0
-        return replace(self, squares=rest, degrees=left, rows=self.rows - 1)
+        return self._replace(squares=rest, degrees=left, rows=self.rows - 1)
 
 
 def _pooled(squares: Sequence[tuple[float, int]]) -> _Variance:
@@ -208,8 +204,12 @@ def _correlation(moved: Sequence[_Row], variance: float) -> float:
     return min(1.0, shown * degrees / _lower_quartile_of_chi_squared(degrees))
 
 
-@dataclass(frozen=True)
-class Pool:
+def _less_one(counts: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    left = {name: count - (name in names) for name, count in counts.items()}
+    return {name: count for name, count in left.items() if count}
+
+
+class Pool(NamedTuple):
     """What the rows of a kind say together, and what is left of it when some are taken out: what a
     row says of itself must not count again as what others say of it."""
 
@@ -245,7 +245,7 @@ class Pool:
 
     def of_others(self) -> Pool:
         """The same for rows of an app that is not among these; it may move otherwise."""
-        return replace(self, most_gpu_degrees=1)
+        return self._replace(most_gpu_degrees=1)
 
     def without(self, *rows: Sequence[SessionValue]) -> Components:
         """What all rows but these say. They must be of the pool, as they are in it."""
@@ -257,14 +257,13 @@ class Pool:
 
     def _less(self, row: _Row) -> Pool:
         degrees = len(row.means) - 1
-        return replace(
-            self,
+        return self._replace(
             rows=self.rows - 1,
             errors=self.errors - row.error,
             session=self.session.without(row.within, row.within_degrees),
             gpu=self.gpu.without(row.between, degrees),
             shares=self.shares - row.shares * degrees,
-            rows_on=Counter(self.rows_on) - Counter(row.gpus) if degrees else self.rows_on,
+            rows_on=_less_one(self.rows_on, row.gpus) if degrees else self.rows_on,
         )
 
     def components(self) -> Components:

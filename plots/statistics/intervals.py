@@ -8,6 +8,7 @@ times from different groups (two files, or stream against graph), and two strate
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -61,32 +62,13 @@ def _rank(n: int, confidence: float) -> tuple[int, float]:
     return best
 
 
-def _coverage(n: int, k: int) -> float:
-    """1 - 2 P(Binomial(n, 1/2) < k); 0 from the middle on."""
-    if 2 * k > n:
-        return 0.0
-    tail = sum(math.comb(n, i) for i in range(k))
-    return (2**n - 2 * tail) / 2**n
-
-
-def _stretched_rank(n: int, confidence: float, inflation: float) -> tuple[int, float]:
-    """The rank for values that depend on each other, and what it covers."""
-    k, coverage = _rank(n, confidence)
-    if inflation == 1:
-        return k, coverage
-    stretch, middle = math.sqrt(inflation), 0.5 * (n + 1)
-    stretched = math.floor(middle - (middle - k) * stretch)
-    if stretched >= 1:
-        return stretched, coverage
-    return 1, _coverage(n, math.ceil(middle - (middle - 1) / stretch))
-
-
 _LEAST_DEPENDENT = 8  # values: of fewer a correlation says next to nothing
 _LEAST_EFFECTIVE = 3.0  # independent values that as many dependent ones are worth at least
 
 
 def _serial_correlations(series: np.ndarray) -> np.ndarray:
-    """serial_correlation() of each row of at least two values."""
+    """Of each row of at least two values, the correlation of their ranks with those of the values
+    before them; 0 for equal ones."""
     count, n = series.shape
     order = series.argsort(axis=1)
     in_order = np.take_along_axis(series, order, axis=1)
@@ -103,14 +85,6 @@ def _serial_correlations(series: np.ndarray) -> np.ndarray:
     return np.where(squares > 0, with_next / np.maximum(squares, 0.5), 0.0)
 
 
-def serial_correlation(values: Sequence[float] | np.ndarray) -> float:
-    """Correlation of the ranks of the values with those of the values before them; 0 for fewer than
-    three, or for equal ones."""
-    if len(values) < 3:
-        return 0.0
-    return float(_serial_correlations(np.asarray(values, dtype=float)[None])[0])
-
-
 def _inflation(r: float | np.ndarray, n: int) -> np.ndarray:
     """(1 + r) / (1 - r), of an r without its bias."""
     unbiased = np.clip((n * r + 1) / (n - 4), 0.0, 0.98)
@@ -122,32 +96,11 @@ def _is_chance(r: float | np.ndarray, n: int) -> np.ndarray:
     return (r + 1 / n) * math.sqrt(n) <= 1.645
 
 
-def variance_inflation(values: Sequence[float] | np.ndarray) -> float:
-    """How many times as large the variance of a median is because each value depends on the one
-    before (harness/statistics/serial_correlation.hpp)."""
-    n = len(values)
-    if n < _LEAST_DEPENDENT:
-        return 1.0
-    r = serial_correlation(values)
-    return 1.0 if _is_chance(r, n) else float(_inflation(r, n))
-
-
-def _median_of_ordered(values: np.ndarray) -> float:
-    middle = len(values) // 2
-    if len(values) % 2:
-        return float(values[middle])
-    return float(values[middle - 1] + values[middle]) / 2
-
-
-def median_interval(
-    sample: Sequence[float] | np.ndarray, confidence: float, inflation: float = 1
-) -> Interval:
+def median_interval(sample: Sequence[float] | np.ndarray, confidence: float) -> Interval:
     """Median with the sign-test interval x(k), x(n+1-k).
 
     k is the largest with coverage 1 - 2 P(Binomial(n, 1/2) < k) of at least ``confidence``; when
-    even the extremes cover less, they are returned and ``coverage`` says so. ``inflation``: how
-    many times as large the variance is, because values depend on each other; k moves away from the
-    middle by its square root, and where it would leave the sample, too little is covered.
+    even the extremes cover less, they are returned and ``coverage`` says so.
     Raises ValueError for an empty sample or a confidence outside (0, 1).
     """
     values = np.sort(np.asarray(sample, dtype=float))
@@ -156,9 +109,9 @@ def median_interval(
         raise ValueError("median of an empty sample")
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
-    k, coverage = _stretched_rank(n, confidence, inflation)
+    k, coverage = _rank(n, confidence)
     low, high = float(values[k - 1]), float(values[n - k])
-    return Interval(_median_of_ordered(values), low, high, coverage, n)
+    return Interval(float(np.median(values)), low, high, coverage, n)
 
 
 def _student_ends(
@@ -315,8 +268,10 @@ def geometric_mean(ratios: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
+_MOST_LOG = math.log(sys.float_info.max)
+
+
 def ends_of_logs(low: float, high: float) -> tuple[float, float]:
     """An interval of logarithms as one of values; one without bounds where few values make it so
     wide that it is no number any more."""
-    with np.errstate(over="ignore"):
-        return float(np.exp(low)), float(np.exp(high))
+    return math.exp(low), math.exp(high) if high < _MOST_LOG else math.inf

@@ -12,45 +12,30 @@ import numpy as np
 
 from plots.data import sessions
 from plots.statistics.claims import NOT_RESOLVED, WITHIN_NOISE
-from plots.statistics.intervals import (
-    Spread,
-    corrected_confidence,
-    median_interval,
-    spread_of_rounds,
-)
+from plots.statistics.intervals import corrected_confidence, median_interval
 
 Record = dict[str, Any]
 _BOUNDS = ("bytes", "operations", "dependency")
 
 
-def _spread(values: np.ndarray, confidence: float, effective: bool = False) -> Spread:
-    """By ranks alone, as of values that do not depend on each other, or by the rule that harness
-    and plots judge rounds by."""
-    if effective:
-        return Spread(*(float(of[0]) for of in spread_of_rounds(values[None], confidence)))
-    of, ordered = median_interval(values, confidence), np.sort(values).tolist()
-    lower, upper = ordered[(of.n - 1) // 2], ordered[of.n // 2]
-    return Spread(lower, upper, of.low, of.high, of.coverage, ordered[0], ordered[-1])
-
-
 def median_record(values: Sequence[float] | np.ndarray, confidence: float) -> Record:
     values = np.asarray(values, dtype=float)
-    of = _spread(values, confidence)
+    of = median_interval(values, confidence)
     return {
-        "median": of.lower + (of.upper - of.lower) / 2,
+        "median": of.median,
         "low": of.low,
         "high": of.high,
         "coverage": of.coverage,
         "n": len(values),
-        "minimum": of.minimum,
-        "maximum": of.maximum,
+        "minimum": float(values.min()),
+        "maximum": float(values.max()),
     }
 
 
-def usable(row: Record, member: str = "samples") -> tuple[np.ndarray, np.ndarray]:
+def usable(row: Record) -> tuple[np.ndarray, np.ndarray]:
     """Rounds and times (ms) of the samples that count: throttled ones only where there are no
     others."""
-    samples = row[member]
+    samples = row["samples"]
     rounds, times = np.asarray(samples["round"]), np.asarray(samples["time_ms"], dtype=float)
     throttled = np.asarray(samples["throttled"], dtype=bool)
     good = np.ones(len(times), bool) if throttled.all() else ~throttled
@@ -111,38 +96,32 @@ def pairs_of(rows: Sequence[Record]) -> list[tuple[Record, Record, str]]:
     return [(row.record, reference.record, role) for row, reference, role in pairs]
 
 
-def _ratio_record(over: Any, under: Any, confidence: float, effective: bool) -> Record | None:
+def _ratio_record(over: Any, under: Any, confidence: float) -> Record | None:
     """Of the quotients in the rounds that both have; None without any."""
     _, above, below = np.intersect1d(over[0], under[0], assume_unique=True, return_indices=True)
     if not len(above):
         return None
-    of = _spread(over[1][above] / under[1][below], confidence, effective)
+    of = median_interval(over[1][above] / under[1][below], confidence)
     return {
-        "ratio": math.sqrt(of.lower) * math.sqrt(of.upper),
+        "ratio": of.median,
         "low": of.low,
         "high": of.high,
         "coverage": of.coverage,
-        "n": len(above),
+        "n": of.n,
         "resolved": of.coverage >= confidence and (of.low > 1 or of.high < 1),
     }
 
 
-def comparisons_of(
-    rows: Sequence[Record], joint_confidence: float, effective: bool = False
-) -> list[Record]:
+def comparisons_of(rows: Sequence[Record], joint_confidence: float) -> list[Record]:
     """The comparisons of a group as the file has them, in its order."""
     pairs = pairs_of(rows)
     confidence = corrected_confidence(joint_confidence, len(pairs))
     comparisons: list[Record] = []
     for row, reference, role in pairs:
-        speedup = _ratio_record(usable(reference), usable(row), confidence, effective)
+        speedup = _ratio_record(usable(reference), usable(row), confidence)
         if speedup is None:
             continue
         named = (("schedule", row), ("against_schedule", reference))
-        itself = None
-        if row.get("repeat_samples"):
-            again = usable(row, "repeat_samples")
-            itself = _ratio_record(usable(row), again, confidence, effective=False)
         comparisons.append(
             {
                 "variant": row["variant"],
@@ -151,7 +130,6 @@ def comparisons_of(
                 **{name: of["schedule"] for name, of in named if of.get("schedule")},
                 "control": row["repeat"] > 0,
                 "speedup": speedup,
-                **({"itself": itself} if itself else {}),
                 "verdict": ("faster" if speedup["ratio"] > 1 else "slower")
                 if speedup["resolved"]
                 else NOT_RESOLVED,
@@ -165,34 +143,28 @@ def comparisons_of(
 # --- Claims ---------------------------------------------------------------------------------------
 
 
-def _no_farther(ratio: float, itself: Mapping[str, Any]) -> bool:
-    most = max(itself["high"], 1 / itself["low"])
-    return bool(1 / most <= ratio <= most)
-
-
 def within_noise_of(control: Mapping[str, Any], ratio: float) -> bool:
     """Whether a ratio is no farther from 1 than the farther end of a control that is told from
     itself, or inside of one that is not."""
     if control["resolved"]:
-        return _no_farther(ratio, control)
+        most = max(control["high"], 1 / control["low"])
+        return bool(1 / most <= ratio <= most)
     return bool(control["low"] <= ratio <= control["high"])
 
 
 def claim_of(comparisons: Sequence[Record], comparison: Record) -> str:
-    """The verdict after the A/A control of the group, and after the row's own noise."""
-    verdict, role = str(comparison["verdict"]), comparison["role"]
+    """The verdict after the A/A control of the group."""
+    verdict = str(comparison["verdict"])
     if verdict == NOT_RESOLVED or comparison["control"]:
         return verdict
-    role = role if role in ("iso", "cross") else "best"
-    schedule = comparison.get("schedule") if role == "cross" else None
-    ratio = comparison["speedup"]["ratio"]
+
+    def place(of: Record) -> tuple[str, Any]:
+        role = of["role"] if of["role"] in ("iso", "cross") else "best"
+        return role, of.get("schedule") if role == "cross" else None
+
     inside = any(
-        within_noise_of(c["speedup"], ratio)
+        within_noise_of(c["speedup"], comparison["speedup"]["ratio"])
         for c in comparisons
-        if c["control"]
-        and c["role"] == role
-        and (c.get("schedule") if role == "cross" else None) == schedule
+        if c["control"] and place(c) == place(comparison)
     )
-    itself = comparison.get("itself")
-    own = bool(itself and itself["resolved"]) and _no_farther(ratio, itself or {})
-    return WITHIN_NOISE if inside or own else verdict
+    return WITHIN_NOISE if inside else verdict

@@ -58,15 +58,6 @@ def test_spills_and_fallbacks_are_part_of_the_price(load_groups):
     assert "tma fell back: plain copies: it needs sm_90" in a.remarks
 
 
-def test_nothing_resolved_is_said(load_groups):
-    flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
-    group = sized(64, flat)
-    synthetic.set_ratio(group, "nw/tma", "best", 1.0, 0.05)
-    (a,) = advise(load_groups(group))
-    assert a.outcome == "not resolved" and a.strategy is None and a.price == ()
-    assert a.sentence().startswith("not resolved: no strategy was found faster than baseline")
-
-
 def test_a_tie_is_said_where_every_interval_is_close_to_1(load_groups):
     flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
     (a,) = advise(load_groups(sized(64, {**flat, "dsm": (1.0, 0.8)})))
@@ -78,33 +69,6 @@ def test_a_tie_is_said_where_every_interval_is_close_to_1(load_groups):
     # Of seven rounds nothing is known so closely.
     (few,) = advise(load_groups(synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=7)))
     assert few.tie == 0 and few.few_rounds == 7
-
-
-def test_too_few_rounds_are_said_where_nothing_is_resolved(load_groups):
-    flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
-    group = synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=7)
-    (a,) = advise(load_groups(group))
-    assert a.outcome == "not resolved" and a.few_rounds == 7
-    assert a.sentence().startswith("not resolved after 7 rounds, which are too few to tell: no")
-    assert from_size_on([a]) == "At the largest size (n=64) 7 rounds are too few to tell."
-
-
-def test_no_comparison_and_no_control_are_said(load_groups):
-    (a,) = advise(load_groups(sized(64, {"baseline": (1, 1)}, control=False)))
-    assert a.outcome == "no comparison" and a.remarks == ()
-    assert from_size_on([a]) == "At the largest size (n=64) nothing was compared."
-    (b,) = advise(load_groups(sized(64, winners("tma"), control=False)))
-    assert any("no A/A control" in remark for remark in b.remarks)
-
-
-def test_results_of_the_other_role_are_pointed_at(load_groups):
-    group = sized(64, winners("tma"))
-    group["rows"] = [
-        r for r in group["rows"] if r["role"] == "iso" or r["variant"] == "nw/baseline"
-    ]
-    group["rows"] = [r for r in group["rows"] if (r["role"], r["repeat"]) != ("best", 1)]
-    (a,) = advise(load_groups(group))
-    assert a.outcome == "no comparison" and a.remarks == ("compared at iso only: --role iso",)
 
 
 def test_the_comparator_is_mentioned_and_never_advised(load_groups):
@@ -150,15 +114,6 @@ def test_a_mode_of_arithmetic_is_no_size(load_groups):
     blocks = by_mode(found)
     assert [(block[0].kind, len(block)) for block in blocks] == [("mode=bf16", 1), ("mode=fp32", 2)]
     assert from_size_on(blocks[1]) == "tma is the choice from n=1024 mode=fp32 on."
-
-
-def test_of_cases_of_one_size_none_is_the_largest(load_groups):
-    same = [sized(512, winners("tma")), sized(512, winners("overlap"))]
-    for group, bins in zip(same, ("256", "512"), strict=True):
-        group["key"]["size"]["bins"] = bins
-    (block,) = by_mode(advise(load_groups(sized(256, winners("tma")), *same)))
-    assert block[-1].work == block[-2].work
-    assert from_size_on(block).startswith("2 cases have the largest size")
 
 
 def test_a_winner_whose_row_failed_is_not_advised(load_groups):
@@ -249,12 +204,6 @@ def test_a_faster_strategy_that_is_not_resolved_is_named_with_what_may_resolve_i
     assert alone.outcome == "not resolved"
     assert f"Fastest measured: tma 1.50× [1.49, 1.51], {claim}; {remedy}" in alone.sentence()
     assert f"no strategy was found faster; tma 1.50× [1.49, 1.51], {claim}" in from_size_on([alone])
-
-
-def test_a_large_gain_with_a_schedule_that_loses_more_wins_nothing(load_groups):
-    group = divided(dsm=("split", 0.7, 1.5, 1.0), tma=("wide", 1.0, 1.2, 1.2))
-    (a,) = advise(load_groups(group))
-    assert a.strategy == "tma"  # dsm gains 1.5 by movement, 1.05 in all
 
 
 def test_a_gain_of_the_schedule_alone_is_no_advice(load_groups):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from plots.statistics import between
 from plots.statistics.between import (
@@ -77,23 +75,6 @@ def test_predictions_on_known_rows(kind):
     assert len(kind["differences"]) == len(rows) - 1
 
 
-def test_components_are_found():
-    """Of many rows, each on five GPUs with three sessions."""
-    rng = np.random.default_rng(1)
-    gpu, session = 0.005, 0.002
-    rows = [
-        [
-            SessionValue(f"gpu{g}", mean + session * rng.standard_normal(), 0.0005)
-            for g, mean in enumerate(gpu * rng.standard_normal(5))
-            for _ in range(3)
-        ]
-        for _ in range(400)
-    ]
-    found = pooled_components(rows)
-    assert found.gpu_variance**0.5 == pytest.approx(gpu, rel=0.06)
-    assert found.session_variance**0.5 == pytest.approx(session, rel=0.06)
-
-
 def test_many_rows_on_few_gpus_say_little_of_the_next_gpu():
     """The worst case: what a GPU does to one row it does to all of its kind. A row and its pool
     then say the same twice, so that a little less than 90 % is promised."""
@@ -108,31 +89,10 @@ def test_many_rows_on_few_gpus_say_little_of_the_next_gpu():
         prediction = predict(rows[0], kind, 0.9)
         inside += prediction.low <= math.exp(effects[2]) <= prediction.high
         # Were the rows taken for as many GPUs, it would be outside far more often than it says.
-        sure = predict(rows[0], replace(kind, gpu_degrees=20, most_gpu_degrees=20), 0.9)
+        sure = predict(rows[0], kind._replace(gpu_degrees=20, most_gpu_degrees=20), 0.9)
         alone += sure.low <= math.exp(effects[2]) <= sure.high
     assert inside / 400 >= 0.77
     assert alone / 400 < 0.72
-
-
-def test_rows_that_move_by_themselves_know_more_of_gpus():
-    """A pool of two GPUs knows as much as its rows tell apart, and errs on the side of less."""
-    rng = np.random.default_rng(7)
-
-    def degrees(common, rows=100):
-        """Of rows that two GPUs move by the same for a share ``common`` of the variance."""
-        found = []
-        for _ in range(200):
-            alike = math.sqrt(common) * rng.standard_normal(2)
-            own = math.sqrt(1 - common) * rng.standard_normal((rows, 2))
-            kind = [[SessionValue(g, v) for g, v in zip("ab", alike + o, strict=True)] for o in own]
-            found.append(pooled_components(kind).gpu_degrees)
-        return np.array(found)
-
-    assert (degrees(0.0) >= 3).mean() > 0.9
-    assert degrees(1.0).max() == 1
-    # Where half is common they are two at most: one pool of two GPUs in four may say more.
-    assert 0.15 < (degrees(0.5) > 2).mean() < 0.33
-    assert degrees(0.0, rows=1).max() == 1
 
 
 @pytest.mark.parametrize("common", [0.1, 0.3, 0.6])
@@ -150,19 +110,6 @@ def test_new_gpus_fall_inside_where_rows_move_partly_alike(common):
             p = predict(row, pool.without(row))
             inside.append(p.low <= math.exp(new) <= p.high)
     assert np.mean(inside) > 0.86
-
-
-def test_an_app_takes_the_pool_of_others_with_one_degree():
-    rows = [[SessionValue(gpu, 0.001 * i * g) for g, gpu in enumerate("abcde")] for i in range(9)]
-    kind, others = Pool.of(rows).components(), Pool.of(rows).of_others().components()
-    new = [SessionValue("a", 0.0)]
-    assert (predict(new, kind).degrees, predict(new, others).degrees) == (3, 1)
-    assert predict(new, others).half_width > 2 * predict(new, kind).half_width
-
-
-def test_the_error_within_a_run_is_the_least_that_differs():
-    rows = [[SessionValue("a", 0.0, 0.01), SessionValue("a", 0.0, 0.01)]]
-    assert pooled_components(rows).session_variance == pytest.approx(0.01**2)
 
 
 def test_a_row_that_moved_does_not_widen_the_others():
@@ -285,19 +232,3 @@ def test_a_row_that_is_taken_out_leaves_what_the_others_say():
     assert (empty.gpu_rows, empty.session_rows) == (0, 0)
     assert (empty.gpu_degrees, empty.session_degrees) == (0, 0)
     assert pool.without([]) == pool.components()
-
-
-def test_a_row_without_others_stands_for_itself():
-    row = _row([["a", 0, 0], ["b", 0.01, 0]])
-    p = predict(row, Pool.of([row]).without(row))
-    # One degree of freedom; the next GPU differs by the variance, the mean of two by half of it.
-    assert p.degrees == 1
-    half = float(t.ppf(0.95, 1)) * math.sqrt(0.01**2 / 2 * 1.5)
-    assert math.log(p.high / p.value) == pytest.approx(half)
-    # What the runs themselves do not know, two GPUs that happen to agree do not know either.
-    same = _row([["a", 0, 0.001], ["b", 0, 0.001]])
-    assert predict(same, Pool.of([same]).without(same)).half_width > 0.001
-    one = _row([["a", 0, 0.001]])
-    alone = Pool.of([one]).without(one)
-    assert predict(one, alone) is None
-    assert difference(one, alone, one, alone) is None

@@ -34,14 +34,6 @@ def test_a_gain_that_the_schedule_eats_is_told(load_groups):
     assert "Cases in which it gained by movement and lost overall: 1." in section(page, "tma")
 
 
-def test_what_the_record_does_not_tell_is_said(load_groups):
-    with_nw = synthetic.matched_group("nw", {"n": 64}, 1.0)
-    page = choosing.render(load_groups(with_nw, synthetic.group("gemm", {"m": 64}, 1.0)))
-    assert "Not told apart from the schedule in what is recorded of gemm." in page
-    alone = choosing.render(load_groups(synthetic.group("gemm", {"m": 64}, 1.0)))
-    assert "Schedule and movement were not told apart" in alone
-
-
 def test_without_a_comparison_there_is_nothing_to_choose_by(save):
     with pytest.raises(PlotsError, match="nothing says what to choose"):
         choosing.render(load([save(synthetic.document([]), "empty.json")]))

@@ -23,31 +23,16 @@ def run(capsys, *arguments):
     return status, captured.out, captured.err
 
 
-def test_expect_two_gpus_by_name(capsys):
-    status, out, err = run(capsys, "expect", "V100", "A100")
-    assert status == 0 and err == ""
-    assert "expected 1.38 = min(FLOP 1.38, bandwidth 1.73)" in out
-    assert "section 6.1): 1.34" in out
-
-
-def test_expect_alone_prints_the_paper(capsys):
-    status, out, _ = run(capsys, "expect")
-    assert status == 0
-    for name in ("GTX 745", "Quadro K2200", "H200 SXM", "RTX 5090"):
-        assert name in out
+FILES = [f"{name}_file" for name in
+         ("paper", "memory", "async_copy", "dsm", "dpx", "matched", "cross")]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "suffix"), [*((name, "svg") for name in drawable()), ("samples", "png")]
 )
-def test_every_figure_can_be_written(
-    capsys, paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file,
-    tmp_path, name, suffix,
-):  # fmt: skip
+def test_every_figure_can_be_written(capsys, request, tmp_path, name, suffix):
     out = tmp_path / f"x.{suffix}"
-    files = (
-        paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file,
-    )  # fmt: skip
+    files = map(request.getfixturevalue, FILES)
     status, _, err = run(capsys, "figure", name, *files, "--out", out)
     assert status == 0 and f"wrote {out}\n" in err
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
@@ -91,29 +76,20 @@ def test_report(capsys, save, tmp_path):
             "expected 3 to 40 inches as --width, not 1",
         ),
         (
-            ["figure", "zzz", "{paper}"],
-            'no figure "zzz"; known: speedup, cross, matched, styles, roofline',
-        ),
-        (
             ["figure", "floor", "{paper}", "--app", "hotspt"],
             'no app "hotspt" in the result files; n',
         ),
         (["figure", "floor", "{paper}", "--gpu", "H100"], 'no GPU "H100"'),
         (["figure", "floor", "{paper}", "-o", "x.gif"], "expected a file name that ends in .svg"),
-        (["figure", "floor", "{paper}", "-o", "{paper}/x.svg"], "cannot be written"),
         (["report", "{empty}"], "no result files under"),
-        (["report", "{broken}"], "truncated"),
-        (["report", "{version}"], "result schema version 9 is newer than this program"),
+        (["report", "{version}"], "version 9 is newer than this program"),
         (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),
         (["report", "{groupless}"], "hold no comparison group"),
-        (["advise", "{groupless}"], "hold no comparison group"),
         (["docs", "{paper}", "--out", "{paper}/pages"], "Not a directory"),
         (["docs", "{paper}", "--out", "x", "--check"], "expected it without --out"),
-        (["expect", "A100"], "expect needs two GPUs"),
         (["expect", "V100", "A101"], 'no GPU "A101"; nearest: '),
         (["compare", "{absent}.json", "{paper}"], "found nothing"),
         (["reprot", "{paper}"], 'no command "reprot"; nearest: report'),
-        (["advise", "--cache", "warm"], "invalid choice: 'warm'"),
         (["report", "--nonsense"], "unrecognized arguments: --nonsense"),
         ([], "COMMAND"),
     ],
@@ -125,8 +101,7 @@ def test_mistakes_are_one_line_and_status_2(capsys, paper_file, tmp_path, save, 
         "paper": paper_file,
         "empty": empty,
         "absent": tmp_path / "absent",
-        "broken": save('{"schema": "amasia-res', "broken.json"),
-        "version": save({"schema": "amasia-result", "version": 9}, "version.json"),
+        "version": save('{"schema": "amasia-result", "version": 9}', "version.json"),
         "groupless": save(synthetic.document([]), "groupless.json"),
     }
     status, out, err = run(capsys, *(a.format(**places) for a in arguments))
@@ -134,32 +109,23 @@ def test_mistakes_are_one_line_and_status_2(capsys, paper_file, tmp_path, save, 
     assert err.startswith("plots: ") and line in err and err.count("\n") == 1
 
 
-def test_what_was_left_out_goes_to_stderr(capsys, save):
-    save({"schema": "amasia-tuning"}, "r/tuning.json")
-    folder = save(synthetic.document([synthetic.group("nw", {"n": 4}, 1.0)]), "r/a.json").parent
-    status, out, err = run(capsys, "advise", folder)
-    assert status == 0 and "tuning.json is no result file" in err and "tuning" not in out
-
-
-@pytest.mark.parametrize("command", ["advise", "report"])
-@pytest.mark.parametrize("many", [False, True])
-def test_notes_of_a_kind_are_one_line_where_they_are_many(capsys, save, tmp_path, command, many):
-    sizes = range(4, 4 + (4 if many else 3))
-    groups = [synthetic.group("nw", {"n": n}, 1.0) for n in sizes]
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (3, ["1.json and in ", "a-tuning.json is no result file"]),
+        (4, ["4 groups are in more than one file or session", "4 JSON files are no result files"]),
+    ],
+)
+def test_notes_of_a_kind_are_one_line_where_they_are_many(capsys, save, count, said):
+    groups = [synthetic.group("nw", {"n": n}, 1.0) for n in range(4, 4 + count)]
     for day in (1, 2):
         document = synthetic.document(groups, date=f"2026-01-0{day}T00:00:00Z")
         folder = save(document, f"r/{day}.json").parent
-    for name in "abcd" if many else "a":
-        save({"schema": "amasia-tuning"}, f"r/{name}-tuning.json")
-    rest = ["--out", tmp_path / "r.html"] if command == "report" else []
-    status, _, err = run(capsys, command, folder, *rest)
-    assert status == 0
-    if many:
-        assert "4 groups are in more than one file or session" in err
-        assert "4 JSON files are no result files" in err and ".json is" not in err
-    else:
-        assert err.count("1.json and in ") == 3 and "a-tuning.json is no result file" in err
-        assert "more than one file" not in err
+    for name in "abcd"[:count]:
+        save('{"schema": "amasia-tuning"}', f"r/{name}-tuning.json")
+    status, _, err = run(capsys, "advise", folder)
+    assert status == 0 and all(line in err for line in said)
+    assert err.count("\n") == (6 if count == 3 else 2)
 
 
 def test_it_runs_as_a_module_from_the_repository():

@@ -31,16 +31,6 @@ def test_winners_and_those_not_told_apart_from_them(load_groups):
     assert t.even == {"iso": (), "wide": ("overlap",), "tall": ()}
 
 
-def test_the_second_is_another_strategy(load_groups):
-    crossed = {
-        "baseline": {"iso": 2.0, "wide": 2.0},
-        "tma": {"iso": 1.0, "wide": 1.1},
-        "dsm": {"iso": 1.5, "wide": 1.6},
-    }
-    t = tabled(load_groups, crossed=crossed)
-    assert (t.second.strategy, t.second.schedule) == ("dsm", "iso")
-
-
 def test_a_lead_that_is_not_resolved_is_said(load_groups):
     crossed = {"baseline": {"iso": 1.0}, "tma": {"iso": 1.0001}}
     t = tabled(load_groups, crossed=crossed)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 
-from plots.cli import parser
 from plots.data.schema import SCHEMA_PATH
 from plots.data.strategies import ROOT
 
@@ -37,11 +35,3 @@ def test_every_member_of_a_row_is_explained():
         re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
     )
     assert explained == set(row)
-
-
-def test_the_commands_shown_exist_and_the_others_can_be_found():
-    shown = re.findall(r"^python -m plots (.*?) *(?:#.*)?$", TEXT, re.MULTILINE)
-    for line in shown:
-        parser().parse_args(shlex.split(line))
-    assert len(shown) >= 6
-    assert "figure --list" in shown and "python -m plots --help" in TEXT

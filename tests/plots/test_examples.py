@@ -14,33 +14,9 @@ from plots.advice import examples, twin_traits
 from plots.data.documents import read_document
 from plots.data.load import load
 from plots.data.strategies import ROOT
-from plots.errors import PlotsError
 from plots.judge.gains import Gain, Part
 
 EXAMPLES = examples.names()
-
-
-def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
-    """Of the twins of today, against the outcomes that stand in the page; without twins nothing."""
-    gpu = "NVIDIA H200"
-    of_gpu = [t for t in examples.twin.recorded_twins([ROOT / "results"]) if t.gpu == gpu]
-    inside = gains = 0
-    for name in EXAMPLES:
-        asked = twin_traits.asked_in_file(ROOT / "examples" / name / "traits.toml")
-        found = examples.twin.answer(twin_traits.traits_of(asked, of_gpu), of_gpu)
-        said = {c.measured.strategy: c.measured for c in found.choices}
-        for case in examples.cases_of(examples.outcome(name)):
-            for gain in case.gains if case.gpu == gpu else ():
-                if gain.strategy not in said:
-                    continue
-                low, high = said[gain.strategy].low, said[gain.strategy].high
-                gains += 1
-                inside += gain.by_movement.low <= high and gain.by_movement.high >= low
-    again = examples.page().split("## Asked again")[1]
-    part = again[again.index(f"On {gpu}, in ") :]
-    assert f"Of the gains by movement {inside} of {gains} lie where" in part.split("\n")[0]
-    (tmp_path / "empty.json").write_bytes((ROOT / "results/h200/launch.json.gz").read_bytes())
-    assert "## Asked again" not in examples.page(results=[tmp_path / "empty.json"])
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -73,24 +49,6 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / name).mkdir()
         shutil.copy(examples.RECORDED / name / "advice.json", tmp_path / name)
     return tmp_path
-
-
-def test_without_results_the_page_says_so(folder: Path) -> None:
-    text = examples.page(folder)
-    assert text.count("Not measured yet.") == 1 + len(EXAMPLES)
-    assert "hit" not in text.split("## convolution_1d")[1]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", '[{"asked": "2026"}]', '[{"strategies": 3}]', "[3]"]
-)
-def test_what_is_no_advice_is_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "advice.json"
-    path.write_text(text)
-    with pytest.raises(PlotsError, match=r"advice\.json: no advice is recorded there"):
-        examples.read_advice(path)
-    with pytest.raises(PlotsError, match="cannot be read"):
-        examples.read_advice(tmp_path / "absent.json")
 
 
 # --- Hits and misses ------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 import synthetic
@@ -25,11 +23,6 @@ def test_a100_over_v100_is_the_papers():
     assert specifications.quoted_mean("A100", "V100")[0] == 1.34
 
 
-def test_fp64_gains_the_same_there():
-    specs = specifications.find_spec("A100"), specifications.find_spec("V100")
-    assert round(specifications.expect_specs(*specs, "fp64").flop_ratio, 2) == 1.38
-
-
 def test_quoted_means_beside_expectations():
     table = expect.published_table().set_index(["new", "old"])
     golden = {
@@ -46,19 +39,6 @@ def test_quoted_means_beside_expectations():
         found = row[["flop_ratio", "bandwidth_ratio", "expected", "measured_mean"]]
         assert [round(v, 2) for v in found] == list(numbers), pair
     assert table.loc[("K80", "GTX 745"), "std_dev"] == 1.83
-
-
-def test_every_pair_of_the_eight_gpus_works():
-    specs = specifications.paper_specs()
-    assert len(specs) == 8
-    for new in specs:
-        for old in specs:
-            there, back = (
-                specifications.expect_specs(new, old),
-                specifications.expect_specs(old, new),
-            )
-            assert there.expected == min(there.flop_ratio, there.bandwidth_ratio)
-            assert there.flop_ratio * back.flop_ratio == pytest.approx(1)
 
 
 def test_balance_and_density_are_those_of_figure_1():
@@ -81,16 +61,6 @@ def test_datasheets_are_plausible_and_cited():
         assert "NVIDIA" in spec.source and ("datasheet" in spec.source or "paper" in spec.source)
         assert 0.005 < spec.balance() < 0.2, spec.name
         assert np.isnan(spec.fp64_tflops) or spec.fp64_tflops < spec.fp32_tflops
-    order = ("Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada Lovelace", "Hopper",
-             "Blackwell")  # fmt: skip
-    found = {spec.architecture: [] for spec in specifications.datasheet_specs()}
-    assert tuple(found) == order
-    for spec in specifications.datasheet_specs():
-        found[spec.architecture].append(spec.name)
-    # A data-centre and a consumer GPU of each, where there were both.
-    consumer = {a for a, names in found.items() if any(n.startswith(("GTX", "RTX")) for n in names)}
-    assert consumer == set(order) - {"Volta", "Hopper"}
-    assert all(any(not n.startswith(("GTX", "RTX")) for n in names) for names in found.values())
     h200 = specifications.spec_of_driver("NVIDIA H200")
     assert (h200.name, h200.bandwidth_gb_s, h200.fp32_tflops, h200.sms) == (
         "H200 SXM",
@@ -142,24 +112,6 @@ def test_two_result_files(two_gpus):
     assert m.ceilings["ratio"].tolist() == pytest.approx([2.5] * 6)
 
 
-@pytest.mark.parametrize(("rounds", "resolved"), [(9, True), (7, True), (6, False)])
-def test_rows_that_all_differ_need_no_more_rounds_than_one(save, rounds, resolved):
-    """Six rounds on each side tell nothing apart at 95 %, seven do; twelve rows that all differ
-    need not a round more (with Bonferroni they would need eleven)."""
-    for speedups, count in (({"baseline": (1, 1)}, 1), (None, 12)):
-        sides = []
-        for name, factor in (("new", 1.0), ("old", 2.0)):
-            group = synthetic.group("nw", {"n": 512}, factor, speedups=speedups, rounds=rounds)
-            if count == 1:
-                group["rows"] = group["rows"][:1]
-            gpu = synthetic.A100 if name == "old" else None
-            sides.append(load([save(synthetic.document([group], gpu=gpu), f"{name}.json")]))
-        rows = expect.compare(*sides).rows
-        assert rows["resolved"].tolist() == [resolved] * count
-        assert rows["too_few_rounds"].tolist() == [not resolved] * count
-        assert set(rows["knows"]) == {"one run each"}
-
-
 def test_only_matching_rows_count(two_gpus):
     fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
     new, old = two_gpus(speedups=fewer)
@@ -175,20 +127,6 @@ def test_rows_that_never_match(save):
         expect.compare(new, old)
 
 
-def test_several_gpus_on_one_side(save):
-    group = synthetic.group("nw", {"n": 1}, 1.0)
-    save(synthetic.document([group], gpu=synthetic.A100), "r/a.json")
-    both = load([save(synthetic.document([group]), "r/b.json").parent])
-    with pytest.raises(PlotsError, match="one GPU on each side"):
-        expect.compare(both, both)
-
-
-def test_published_data_cite_their_source():
-    for path in (specifications.TABLE1, specifications.QUOTED):
-        first = path.read_text(encoding="utf-8").splitlines()[0]
-        assert re.match(r"# .*Svedin et al\..*arXiv 2106\.04979", first), path
-
-
 def test_the_paper_is_shown_with_its_programs_and_contradictions(capsys):
     quoted = expect.quoted_programs()
     assert dict(zip(quoted["program"], quoted["speedup"], strict=True)) == {
@@ -200,27 +138,6 @@ def test_the_paper_is_shown_with_its_programs_and_contradictions(capsys):
     for told in ("A100 has 0.0798", "K80 has 0.1755", "3.37 times", "28 more", "up to 1.25"):
         assert told in printed, told
     assert "62.9" not in printed  # another document's
-
-
-def test_what_the_paper_quotes_of_strategies():
-    quotes = specifications.strategy_quotes()
-    found = {(q.app, q.strategy): (q.low, q.high) for q in quotes.itertuples()}
-    assert found == {
-        ("hotspot", "overlap"): (1.12, 1.23),
-        ("nw", "register_bypass"): (1.01, 1.08),
-        ("lud", "register_bypass"): (1.32, 1.32),
-        ("lud", "overlap"): (1.25, 1.27),
-        ("pathfinder", "drop_off"): (1.04, 1.11),
-    }
-    assert quotes["remark"].str.contains("8192x8192").sum() == 1
-
-
-def test_each_published_table_is_stored_once():
-    contents = [
-        p.read_text(encoding="utf-8") for p in sorted(specifications.TABLE1.parent.glob("*.csv"))
-    ]
-    tables = [text for text in contents if re.search(r"897\.?0?,14\.13,7\.066", text)]
-    assert len(tables) == 1, "the V100 of Table 1 stands in several files"
 
 
 def test_work_without_a_floor_has_no_ratio_of_floors(save):
@@ -245,39 +162,3 @@ def test_matched_and_cross_rows_are_no_pairs(save):
     m = expect.compare(load([new]), load([old]))
     assert set(m.rows["role"]) == {"iso", "best"} and len(m.rows) == 12
     assert m.only_new == m.only_old == 0
-
-
-def run_on(save, name, factor_of, code_of_tma=""):
-    """A run on a GPU of that name, each row at its time by ``factor_of(its place)``."""
-    group = synthetic.group("nw", {"n": 512}, 1.0, half=1e-4, rounds=41)
-    for place, row in enumerate(group["rows"]):
-        row.median *= factor_of(place, row)
-        if code_of_tma and row["variant"] == "nw/tma":
-            row["source_digest"] = (code_of_tma * 32)[:64]
-    synthetic.measure(group)
-    document = synthetic.document([group])
-    document["provenance"]["device"]["uuid_hash"] = name
-    return load([save(document, f"{name}.json")])
-
-
-def test_a_plain_run_again_is_not_resolved_and_changed_code_is(save):
-    """Rows of unchanged code tell how far a row moves: also one whose code has changed."""
-
-    def of_new(place, row):
-        return (1.01 if place % 2 else 0.99) * (0.8 if row["variant"] == "nw/tma" else 1)
-
-    old = run_on(save, "old", lambda *_: 1, "old")
-    rows = expect.compare(run_on(save, "new", of_new, "new"), old).rows
-    assert set(rows["knows"]) == {"between runs"}
-    assert set(rows.loc[rows["resolved"], "variant"]) == {"nw/tma"}
-
-
-def test_what_is_to_be_judged_is_not_taken_for_what_differs_between_runs(save):
-    old = run_on(save, "old", lambda *_: 1)
-    rows = expect.compare(run_on(save, "new", lambda place, _: 0.5 + 1e-3 * (place % 2)), old).rows
-    assert set(rows["knows"]) == {"between runs"} and rows["resolved"].all()
-    assert (rows["low"] > 1.9).all() and (rows["high"] < 2.1).all()
-    # One row of unchanged code that moved by itself.
-    one = run_on(save, "one", lambda place, _: 0.5 if place == 2 else 1 + 1e-3 * (place % 2))
-    rows = expect.compare(one, old).rows
-    assert rows["resolved"].sum() == 1 and rows.loc[rows["resolved"], "ratio"].iloc[0] > 1.9

@@ -7,8 +7,7 @@ import synthetic
 
 from plots.cli import main
 from plots.data.load import load
-from plots.figures.styles import PICTURE
-from plots.papers import expect, specifications
+from plots.papers import expect
 from plots.papers.generations import microbenchmark_ratios, steps
 from plots.report import generations_page
 from plots.statistics.intervals import geometric_mean
@@ -117,20 +116,6 @@ def test_microbenchmarks_are_compared_by_which_is_better(save):
     assert back.loc["memory/latency", "ratio"] == pytest.approx(0.5)
 
 
-def test_a_microbenchmark_that_grew_no_more_is_named_as_the_cause(save):
-    new = load([with_points(save, "new.json", 1.2)])
-    old = load([with_points(save, "old.json", 1.2, synthetic.A100)])
-    (short,) = steps([(new, old)])[0].short
-    assert short.outcome == "not by its floor"
-    assert (
-        "it uses grew no more: memory/latency latency 1.10, memory/bandwidth bandwidth 1.20"
-        in short.text
-    )
-    fast = load([with_points(save, "fast.json", 9.0, synthetic.A100)])
-    (short,) = steps([(new, fast)])[0].short
-    assert "microbenchmarks" not in short.text
-
-
 def test_no_microbenchmark_is_named_of_what_the_app_does_not_use(save):
     """nw moves bytes, and chains minima of int32; it multiplies on no tensor core and in no fp32.
     All of these grew by the factor beside them only, the row by more."""
@@ -209,14 +194,6 @@ def test_each_gpu_over_the_one_before_it(file):
     assert min(places) > 0 and "2.00 best on best" in page
 
 
-def test_a_gpu_without_a_data_sheet_is_named(save):
-    unknown = synthetic.document([synthetic.group("nw", SIZE, 1.0)],
-                                 gpu=synthetic.device("NVIDIA Nonesuch"))  # fmt: skip
-    page = generations_page.render(load([save(unknown, "unknown.json")]))
-    why = "NVIDIA Nonesuch is not in inputs/specifications/gpus.csv"
-    assert f"Held against no data sheet: {why}." in page
-
-
 def test_the_same_gpu_twice_is_a_repetition(capsys, file):
     (found,) = steps([(load([file("a.json")]), load([file("b.json")]))])
     text = " ".join(found.sentences())
@@ -224,15 +201,6 @@ def test_the_same_gpu_twice_is_a_repetition(capsys, file):
     assert "fall short" not in text and "of the 1.00 that" not in text
     status, _, err = run(capsys, "expect", "A100", "A100")
     assert status == 0 and "A100 on both sides" in err
-
-
-def test_no_resolved_row_says_what_to_do(file):
-    few = file("a.json", rounds=5), file("b.json", synthetic.A100, 2.0, rounds=5)
-    out = " ".join(steps([(load([few[0]]), load([few[1]]))])[0].sentences())
-    assert "None of the 12 matching rows is told apart; 12 have too few rounds" in out
-    assert "measure with more --rounds" in out
-    page = generations_page.render(load(few))
-    assert "too few rounds or GPUs to tell" in page and "inf" not in page.replace("inference", "")
 
 
 @pytest.mark.parametrize(
@@ -270,13 +238,6 @@ def test_a_gpu_with_nothing_in_common_does_not_stop_the_others(without_common_ro
     assert "2.00 best on best" in page.split("### NVIDIA H200 over NVIDIA A100-SXM4-40GB\n")[1]
 
 
-def test_several_gpus_by_name(capsys, paper_file):
-    status, out, _ = run(capsys, "expect", "K80", "P100", "V100", "A100")
-    assert status == 0 and out.count("A100 over ") == 3 and "section 6.1): 1.34" in out
-    status, out, err = run(capsys, "expect", "V100", paper_file)
-    assert status == 2 and out == "" and "python -m plots compare OLD NEW" in err
-
-
 def test_the_v100_of_the_paper_decides_its_verdict():
     other = expect.other_module()
     assert round(other.printed.expected, 2) == 1.38 and other.mean == 1.34
@@ -292,11 +253,6 @@ def test_the_paper_in_one_command(capsys, tmp_path):
     status, out, _ = run(capsys, "expect", "--out", tmp_path / "paper.svg")
     assert status == 0
     assert (tmp_path / "paper.svg").is_file() and (tmp_path / "paper-balance.svg").is_file()
-    quoted = expect.quoted_values()
-    raw = specifications.QUOTED.read_text(encoding="utf-8").splitlines()
-    assert len(quoted) == len(raw) - 2  # a comment and the names of the columns
-    assert (quoted["value"] != "").all()
-    assert "1.07 to 1.35, mean 1.27" in set(quoted["value"])
     for value in ("2.76", "1.89", "mean 4.28 ± 1.83", "0.7 to 17.19, mean 6.85", "A64FX"):
         assert value in out
 
@@ -336,28 +292,9 @@ def test_names_from_a_file_stay_text(save):
     assert "<b>" not in page and "### NVIDIA &lt;b&gt;\\|H200" in page
 
 
-def test_nothing_recorded_is_a_page_too(save):
-    empty = load([save(synthetic.document([]))])
-    page = generations_page.render(empty)
-    assert "Nothing is recorded yet." in page and "No file has an app measured" in page
-    assert PICTURE not in page
-
-
 def test_what_is_resolved_is_not_called_too_few():
     """By the end that is known, where the other tells nothing."""
     assert generations_page._ratio(1.4, 1.1, 9.0, True) == "1.40×, at least 1.10"
     assert generations_page._ratio(0.7, 0.1, 0.9, True) == "0.70×, at most 0.90"
     assert generations_page._ratio(1.4, 0.5, 9.0, False) == "1.40×, too few rounds or GPUs to tell"
     assert generations_page._ratio(1.4, 1.3, 1.5, True) == "1.40× [1.30, 1.50]"
-
-
-def test_fastest_rows_of_two_strategies_are_judged_with_all_others(step):
-    """And count among the comparisons that are allowed for."""
-    fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
-    found = step(2.0, speedups=fewer)
-    (b,) = found.best.itertuples()
-    assert (b.new_strategy, b.old_strategy) == ("tma", "overlap") and b.resolved
-    rows = found.measured.rows
-    assert "tma" not in set(rows["strategy"])
-    width = rows[(rows["role"] == "best") & (rows["strategy"] == "overlap")].iloc[0]
-    assert b.high / b.low == pytest.approx(width["high"] / width["low"], rel=0.02)

@@ -10,7 +10,7 @@ import pytest
 from plots.advice import drawn_twins, twin, twin_places
 from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
 from plots.data.strategies import ROOT
-from plots.statistics.kriging import COVERAGE, LEAST, Field, nearest
+from plots.statistics.kriging import COVERAGE, LEAST, Field
 
 
 def field_of(count, noise=0.0, seed=1):
@@ -57,18 +57,6 @@ def test_widths_are_learnt_of_the_points_that_are_like_new_ones():
     # Of fewer than it takes nothing can be learnt, and all are asked.
     few = np.arange(200) < LEAST
     assert Field(points, values, 0.05, few).at(at) == Field(points, values, 0.05).at(at)
-
-
-def test_too_few_points_are_refused():
-    points, values = field_of(LEAST)
-    Field(points, values, 1e-3)
-    with pytest.raises(ValueError, match="8 points, expected 9 or more"):
-        Field(points[1:], values[1:], 1e-3)
-
-
-def test_the_nearest_come_first():
-    points = np.array([[0.0], [3.0], [1.0], [2.0]])
-    assert nearest(np.array([0.9]), points, 3) == [2, 0, 3]
 
 
 def fit():

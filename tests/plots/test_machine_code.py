@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from plots.advice import machine_code
 from plots.advice.machine_code import (
     choose,
     find_cuobjdump,
@@ -85,11 +84,6 @@ def test_asynchronous_copies_and_a_loop_of_unknown_length(compiled):
     assert loop.has_loops and loop.fp32 == 0  # what is in that loop is not counted
 
 
-def test_a_kernel_without_shared_memory_moves_no_tile(compiled):
-    assert tile_loop(compiled["copied"]) is None
-    assert compiled["copied"].static_shared == 0
-
-
 def test_a_bulk_copy_does_not_say_its_bytes(compiled):
     if "bulk" not in compiled:
         pytest.skip("sm_80 has no bulk copies")
@@ -156,10 +150,6 @@ def test_code_laid_out_of_line_is_no_loop():
     assert not loop.in_loop and not loop.has_loops and loop.fp32 == 1 and loop.brought == 16
 
 
-def test_a_bulk_copy_out_brings_nothing():
-    assert loop_of("UBLKCP.G.S [UR4], [UR6], UR8", "EXIT") is None
-
-
 def test_resources_without_what_cuda_reserves():
     use = " Function k:\n  REG:28 STACK:0 SHARED:5120 LOCAL:16 CONSTANT[0]:548\n"
     (old,) = kernels_in(listing("EXIT", architecture=80), use)
@@ -206,20 +196,3 @@ def test_what_is_no_machine_code_is_said(tmp_path, fake_cuobjdump):
     fake_cuobjdump("Fatbin ptx code:")
     with pytest.raises(PlotsError, match="no machine code of a kernel, PTX at most"):
         read_kernels(cubin)
-
-
-def test_without_cuobjdump_it_says_where_it_comes_from(monkeypatch, tmp_path):
-    for name in ("CUOBJDUMP", "CUDA_HOME", "CUDA_PATH"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(machine_code, "ROOT", tmp_path)
-    if os.access("/usr/local/cuda/bin/cuobjdump", os.X_OK):
-        pytest.skip("this machine has one where everybody looks")
-    with pytest.raises(PlotsError, match="comes with the CUDA toolkit"):
-        find_cuobjdump()
-    # The suite's own set-up has fetched one.
-    program = tmp_path / ".cuda" / "disassemblers" / "nvidia" / "cu13" / "bin" / "cuobjdump"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert find_cuobjdump() == str(program)

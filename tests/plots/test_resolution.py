@@ -3,7 +3,6 @@ docs/methodology.md, and recorded."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -11,13 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judged import comparisons_of
 from simulated_rounds import (
-    CONFIDENCE,
     NOISES,
     ROUNDS,
     claims_of,
-    groups_of,
     noise_of,
     row_of,
     table,
@@ -92,46 +88,3 @@ def test_what_every_round_shows_is_always_found(rounds):
             ratios[:, :1] = control
             signs[:, 0] = 0
             assert (claims_of(ratios) == signs).all(), (name, comparisons)
-
-
-def test_the_simulation_claims_as_a_file_is_judged():
-    """Of the same times, written as rows: the whole way that a file goes."""
-    rng = np.random.default_rng(5)
-    for name in NOISES:
-        noise = groups_of(rng, name, 3, 6, 15, 1.5)
-        for group, claimed in zip(noise.ratios, claims_of(noise.ratios), strict=True):
-            times = [np.ones(15), *np.exp(-0.01 * group)]
-            names = ["baseline", "baseline", *(f"s{i}" for i in range(len(group) - 1))]
-            rows = [
-                {
-                    "variant": f"app/{variant}", "role": "best", "status": "ok",
-                    "repeat": int(i == 1),
-                    "samples": {
-                        "round": np.arange(15), "time_ms": of, "throttled": np.zeros(15, bool),
-                    },
-                }
-                for i, (variant, of) in enumerate(zip(names, times, strict=True))
-            ]  # fmt: skip
-            said = [c["claim"] for c in comparisons_of(rows, CONFIDENCE, effective=True)]
-            words = {1: "faster", -1: "slower"}
-            assert [words.get(int(c)) for c in claimed[1:]] == [
-                claim if claim in words.values() else None for claim in said[1:]
-            ]
-
-
-def test_a_first_look_has_its_verdicts():
-    """nw on an H200: each of 15 rounds, which drift together, has tma 16 to 19 % faster."""
-    nw = json.loads((FOLDER / "first_look_nw.json").read_text())
-    rows = nw["rows"]
-    for row in rows:
-        for samples in (row[m] for m in ("samples", "repeat_samples") if m in row):
-            samples["throttled"] = [False] * len(samples["round"])
-
-    found = {
-        f"{c['variant']} {c['role']}{' control' * c['control']}": c["claim"]
-        for c in comparisons_of(rows, nw["confidence"], effective=True)
-    }
-    assert found == nw["claims"]
-    best = {name.removeprefix("nw/").removesuffix(" best"): c for name, c in found.items()}
-    assert best["tma"] == best["overlap"] == "faster"
-    assert best["drop_off"] == best["register_bypass"] == "slower"

@@ -17,9 +17,7 @@ from plots.statistics.intervals import (
     least_p_value,
     median_interval,
     ratio_of_rounds,
-    serial_correlation,
     spread_of_rounds,
-    variance_inflation,
 )
 
 
@@ -108,24 +106,6 @@ def test_a_p_value_is_where_the_interval_begins_to_exclude():
     # Beyond what a confidence can be told from 1.
     many = np.linspace(1, 1.9, 200)
     assert 0 <= independent_p_value(many, many + 5) < 1e-15
-
-
-def test_dependence_widens_as_in_the_harness():
-    # tests/harness/statistics/serial_correlation_test.cpp and statistics_test.cpp have the same.
-    pairs = [5, 6, 1, 2, 13, 14, 15, 16, 3, 4, 11, 12, 7, 8, 9, 10]
-    assert serial_correlation(pairs) == pytest.approx(133.25 / 340)
-    assert variance_inflation(pairs) == pytest.approx(4.074626865671641)
-    assert serial_correlation([1, 1, 2, 2]) == 0.25
-    assert variance_inflation([1, 9, 2, 8, 3, 7, 4, 6, 5]) == 1
-    assert variance_inflation([1, 2, 3, 4, 5, 6, 7]) == 1
-    values = range(1, 42)
-    exact = median_interval(values, 0.95)
-    wide = median_interval(values, 0.95, 4)
-    assert (wide.low, wide.high, wide.coverage) == (7, 35, exact.coverage)
-    assert median_interval(values, 0.95, 2).low == 11
-    beyond = median_interval(values, 0.95, 100)
-    assert (beyond.low, beyond.high) == (1, 41) and 0.4 < beyond.coverage < 0.5
-    assert median_interval(range(1, 10), 0.95, 1e6).coverage == 0
 
 
 # The harness is held to the same file (tests/harness/statistics/interval_rule_test.cpp).
