@@ -4,6 +4,7 @@ sampler of the suite: paired in rounds, the first against itself as well, verifi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import operator
@@ -13,14 +14,15 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from amasia import library
 from amasia.errors import AmasiaError, NoDevice, NotMeasured, NotSaved, WrongResult
-from amasia.result import Result, from_document
+from amasia.result import Result, from_text
 from plots.output import check_writable
 
 _MOST_ROUNDS = 301
@@ -31,27 +33,30 @@ _WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 _WORK = ("operations", "bytes_read", "bytes_written")
 
 
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Notes on an exception that passes whose it is."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"amasia.compare: raised by {name}")
+        raise
+
+
+@dataclass
 class _Calls:
     """What the library calls back. An exception is kept and ends the measurement."""
 
-    def __init__(
-        self,
-        implementations: list[tuple[str, Callable[[int], object]]],
-        reset: Callable[[int], object] | None,
-        inputs: Callable[[int, int], object] | None,
-        verify: Callable[[], object] | None,
-        progress: Callable[[str], object] | None,
-    ) -> None:
-        self._implementations = implementations
-        self._reset = reset
-        self._inputs = inputs
-        self._verify = verify
-        self._progress = progress
-        self._last = ""  # the implementation that ran last
-        self.raised: BaseException | None = None
-        self._inside = False
-        self._pending: list[tuple[int, FrameType | None]] = []
-        self._handler: Any = None
+    implementations: list[tuple[str, Callable[[int], object]]]
+    reset: Callable[[int], object] | None
+    inputs: Callable[[int, int], object] | None
+    verify: Callable[[], object] | None
+    progress: Callable[[str], object] | None
+    raised: BaseException | None = None
+    _last: str = ""  # the implementation that ran last
+    _inside: bool = False
+    _pending: list[tuple[int, FrameType | None]] = field(default_factory=list)
+    _handler: Any = None
 
     def interrupted(self, number: int, frame: FrameType | None) -> None:
         """Instead of the handler of SIGINT. What that raises while no callable runs would be lost
@@ -95,16 +100,16 @@ class _Calls:
 
     def _do(self, what: int, stream: int, text: int, size: int) -> int:
         if what == library.PROGRESS:
-            assert self._progress is not None
-            self._progress(ctypes.string_at(text).decode(errors="replace"))
+            assert self.progress is not None
+            self.progress(ctypes.string_at(text).decode(errors="replace"))
         elif what == library.RESET:
-            assert self._reset is not None
+            assert self.reset is not None
             with _named("reset"):
-                self._reset(stream)
+                self.reset(stream)
         elif what == library.INPUTS:
-            assert self._inputs is not None
+            assert self.inputs is not None
             with _named("inputs"):
-                self._inputs(stream, size)
+                self.inputs(stream, size)
         elif what == library.VERIFY:
             wrong = self._verdict()
             if wrong is not None:
@@ -112,7 +117,7 @@ class _Calls:
                 ctypes.memmove(text, said + b"\0", len(said) + 1)
                 return library.WRONG
         else:
-            name, implementation = self._implementations[what]
+            name, implementation = self.implementations[what]
             self._last = name
             with _named(name):
                 implementation(stream)
@@ -120,29 +125,15 @@ class _Calls:
 
     def _verdict(self) -> str | None:
         """What is wrong with the outputs; None for nothing."""
-        assert self._verify is not None
+        assert self.verify is not None
         with _named(f"verify, after {self._last}" if self._last else "verify, before anything ran"):
             try:
-                answer = self._verify()
+                answer = self.verify()
             except AssertionError as error:
                 return " ".join(str(error).split()) or "an assertion failed"
             if answer is None:
                 raise TypeError("verify returned None: it must return True or False, or raise")
             return None if bool(answer) else "verify returned False"
-
-
-class _named:
-    """Notes on an exception that passes whose it is."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if error is not None:
-            error.add_note(f"amasia.compare: raised by {self._name}")
 
 
 def _positive(name: str, value: float, most: float = math.inf) -> float:
@@ -259,10 +250,10 @@ def _check_rows(result: Result) -> None:
         if row["status"] == "ok":
             continue
         text = f"{row['config'] or row['variant']}: {row['reason']}"
-        verdict = row["verdict"]
+        verdict = row.get("verdict")
         if verdict is not None and not verdict["passed"]:
             kind = WrongResult
-            text += ": " + ", ".join(verdict["first_mismatches"])
+            text += ": " + ", ".join(verdict.get("first_mismatches", []))
         if text not in said:
             said.append(text)
     if said:
@@ -341,7 +332,7 @@ def compare(
     min_rounds = _count("min_rounds", min_rounds, 1)
     if min_rounds > max_rounds:
         raise ValueError(f"min_rounds {min_rounds} is more than max_rounds {max_rounds}")
-    request = {
+    request: dict[str, Any] = {
         "name": name,
         "names": list(implementations),
         "cache": cache,
@@ -377,7 +368,7 @@ def compare(
     if "error" in answer:
         kinds = {"usage": ValueError, "no device": NoDevice}
         raise kinds.get(answer["error"], AmasiaError)(answer["message"])
-    result = from_document(answer["result"], answer["answers"], request["names"])
+    result = from_text(answer["result"], answer["answers"], request["names"])
     not_saved = None if out is None else _save(result, Path(out))
     try:
         _check_rows(result)

@@ -58,7 +58,7 @@ class Comparison:
 class Result:
     """What was measured: ``comparisons`` of each implementation with the first, ``control`` of the
     first with itself (the noise), the ``timings`` by name, ``warnings``, and in ``invalid`` why
-    nothing may be claimed. ``document`` is the result file."""
+    nothing may be claimed. ``text`` is the result file."""
 
     timings: Mapping[str, Timing]
     comparisons: tuple[Comparison, ...]
@@ -66,7 +66,12 @@ class Result:
     warnings: tuple[str, ...]
     invalid: tuple[str, ...]
     rounds: int
-    document: dict[str, Any] = field(repr=False)
+    text: str = field(repr=False)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The members of the result file (schema/result.schema.json)."""
+        return json.loads(self.text)
 
     def __getitem__(self, name: str) -> Comparison:
         """The comparison of this implementation with the first. Raises KeyError."""
@@ -109,29 +114,29 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the result file, whole or not at all; ``python -m plots`` and ``amasia merge``
-        read it. Of a link the target is written; a device is written to. Raises OSError."""
+        read it. A name that ends with .gz is of a compressed file. Of a link the target is written;
+        a device is written to. Raises OSError."""
         target = Path(path)
-        text = json.dumps(self.document, indent=1) + "\n"
         with opened_whole(target) as file:
-            file.write(text)
+            file.write(self.text)
         return target
 
 
 def _timing(name: str, row: Mapping[str, Any]) -> Timing:
-    time = row["time_ms"]
+    time = row.get("time_ms")
     return Timing(
         name=name,
         status=row["status"],
-        reason=row["reason"],
+        reason=row.get("reason", ""),
         median_ms=None if time is None else Interval(time["median"], time["low"], time["high"]),
         samples=tuple(row["samples"]["time_ms"]),
     )
 
 
-def from_document(document: dict[str, Any], answers: Sequence[str], names: Sequence[str]) -> Result:
+def from_text(text: str, answers: Sequence[str], names: Sequence[str]) -> Result:
     """The result of a file of one group whose baseline is the first of ``names``. ``answers`` has a
     sentence for each of its comparisons."""
-    (group,) = document["groups"]
+    (group,) = json.loads(text)["groups"]
     first = names[0]
 
     def name_of(variant: str) -> str:
@@ -153,7 +158,7 @@ def from_document(document: dict[str, Any], answers: Sequence[str], names: Seque
             control = comparison
         else:
             found.append(comparison)
-    rows = {name_of(row["variant"]): row for row in group["rows"] if row["repeat"] == 0}
+    rows = {name_of(row["variant"]): row for row in group["rows"] if not row.get("repeat")}
     return Result(
         timings={name: _timing(name, rows[name]) for name in names},
         comparisons=tuple(found),
@@ -163,5 +168,5 @@ def from_document(document: dict[str, Any], answers: Sequence[str], names: Seque
             f"{i['kind']}: {i['reason']}; {i['remedy']}" for i in group.get("invalid", [])
         ),
         rounds=group["rounds"],
-        document=document,
+        text=text,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gzip
 import io
 import itertools
 import os
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 
 class OutputError(Exception):
@@ -102,14 +103,14 @@ def destination_of(path: Path) -> Destination:
     return Destination(target, special, mounted=target.is_file() and _is_mount_point(target))
 
 
-def _create_beside(path: Path) -> tuple[Path, TextIO]:
+def _create_beside(path: Path) -> tuple[Path, BinaryIO]:
     """A new file in the folder of ``path``. Its name is short, so that every name that the file
     system takes can be written. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for attempt in itertools.count():
         name = path.with_name(f".amasia-{os.getpid()}-{attempt}.tmp")
         with contextlib.suppress(FileExistsError):
-            return name, name.open("x", encoding="utf-8", errors="replace")
+            return name, name.open("xb")
     raise AssertionError("there is always one more name")
 
 
@@ -134,24 +135,27 @@ def check_writable(path: Path) -> None:
 
 @contextlib.contextmanager
 def opened_whole(path: Path) -> Iterator[TextIO]:
-    """A file to write ``path`` through, in UTF-8: it gets its name only when all went well, so that
-    nobody opens half of it. Of a link the target is written, a device or a FIFO is written to, and
-    a file with a mount on it is rewritten in place. Opened at once. Raises OSError."""
+    """A text to write ``path`` with, in UTF-8, compressed where its name ends with .gz: a file gets
+    its name only when all went well, so that nobody opens half of it. Of a link the target is
+    written, a device or a FIFO is written to, and a file with a mount on it is rewritten in place.
+    Raises OSError, before anything is written where that can be known."""
     check_writable(path)
     destination = destination_of(path)
     target = destination.path
+    whole = io.StringIO()
+    yield whole
+    data = whole.getvalue().encode(errors="replace")
+    if target.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
     if destination.special or destination.mounted:
-        whole = io.StringIO()
-        yield whole
         # To append: a regular file behind /dev/stdout may hold something already.
-        mode = "a" if destination.special else "w"
-        with target.open(mode, encoding="utf-8", errors="replace") as file:
-            file.write(whole.getvalue())
+        with target.open("ab" if destination.special else "wb") as there:
+            there.write(data)
         return
     temporary, file = _create_beside(target)
     try:
         with file:
-            yield file
+            file.write(data)
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)  # gone already after success

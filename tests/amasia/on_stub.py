@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import amasia
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
@@ -51,3 +54,8 @@ class Problem:
 
     def both(self) -> dict[str, Callable[[int], None]]:
         return {"old": self.writes("old"), "new": self.writes("new")}
+
+    def compare(self, **options: Any) -> amasia.Result:
+        """Compares both with what resets and verifies them, unless told otherwise."""
+        given = {"reset": self.reset, "verify": self.verify, **options}
+        return amasia.compare(given.pop("implementations", self.both()), **given)

@@ -5,8 +5,6 @@ asked to count between two marks (a line "count <variant> <config>" of its log).
 What it counts is what FAKE_NCU says, a JSON object, everything in it optional:
   "passes":  how often the program is run (2)
   "values":  {"<variant> <config>": {metric: text as printed}}; "n/a" is a metric it does not know
-  "units":   {metric: unit}
-  "page":    "raw", or "details" for a line of each metric
   "results": how many of the results it prints (all)
   "errors":  lines that it prints behind "==ERROR=="
   "refuses": what it says, on its output, instead of running anything
@@ -43,23 +41,15 @@ def table(rows: list[str], metrics: list[str]) -> str:
     """As ncu prints it: every field quoted, thousands set apart, units in a line of their own."""
     text = io.StringIO()
     write = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow
-    units = SAID.get("units", {})
     values = [
         [SAID.get("values", {}).get(row, {}).get(m, f"{1000 * (i + 1) + j:,}")
          for j, m in enumerate(metrics)]
         for i, row in enumerate(rows)
     ]  # fmt: skip
-    if SAID.get("page") == "details":
-        write(["ID", *FIXED, "Section Name", "Metric Name", "Metric Unit", "Metric Value"])
-        for i, of_row in enumerate(values):
-            for metric, value in zip(metrics, of_row, strict=True):
-                section = "Command line profiler metrics"
-                write([i, *OF_A_RANGE, section, metric, units.get(metric, ""), value])
-    else:
-        write(["ID", *FIXED, *metrics])
-        write([""] * (1 + len(FIXED)) + [units.get(metric, "") for metric in metrics])
-        for i, of_row in enumerate(values):
-            write([i, *OF_A_RANGE, *of_row])
+    write(["ID", *FIXED, *metrics])
+    write([""] * (1 + len(FIXED) + len(metrics)))
+    for i, of_row in enumerate(values):
+        write([i, *OF_A_RANGE, *of_row])
     return text.getvalue()
 
 

@@ -38,16 +38,16 @@ def program(name: str) -> str:
 
 def runner(name: str) -> Run:
     def run(
-        *arguments: str, cwd: pathlib.Path | None = None, timeout: float = 600, **environment: str
-    ) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [program(name), *map(str, arguments)],
-            cwd=cwd,
-            timeout=timeout,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **environment},
-        )
+        *arguments: str, cwd: pathlib.Path | None = None, timeout: float = 600,
+        status: int | None = None, **environment: str,
+    ) -> subprocess.CompletedProcess:  # fmt: skip
+        """Fails where it ends with another than this status."""
+        done = subprocess.run(
+            [program(name), *map(str, arguments)], cwd=cwd, timeout=timeout, capture_output=True,
+            text=True, env={**os.environ, **environment},
+        )  # fmt: skip
+        assert status in (None, done.returncode), done.stdout + done.stderr
+        return done
 
     return run
 

@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import time
+from typing import Any
 
 import pytest
 from programs import ROOT, built_with_cuda, program, read_result, runner
@@ -21,7 +22,7 @@ from plots.data.load import load
 from plots.report.chapters.registry import parts
 from plots.report.embedded import Embedded
 
-SOURCE = ROOT / "tests" / "cli" / "brought.cpp"
+SOURCE = ROOT / "tests" / "cli" / "user_kernels.cpp"
 ARGUMENTS = '[{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]'
 PROBLEM = """name = "saxpy"
 summary = "y = a x + y"
@@ -44,7 +45,7 @@ fill = "uniform"
 FEW = ("--max-rounds", "15", "--min-rounds", "15")
 
 
-def implementation(name: str, library: str = "brought.so", function: str | None = None) -> str:
+def implementation(name: str, library: str = "kernels.so", function: str | None = None) -> str:
     return (
         f'[[implementation]]\nname = "{name}"\nlibrary = "{library}"\n'
         f'function = "{function or name}"\narguments = {ARGUMENTS}\n'
@@ -62,7 +63,7 @@ def compiled(folder: pathlib.Path, name: str, *flags: str) -> None:
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = tmp_path_factory.mktemp("libraries")
-    compiled(folder, "brought.so")
+    compiled(folder, "kernels.so")
     return folder
 
 
@@ -83,15 +84,18 @@ class Bench:
         return text
 
     def run(
-        self, *arguments: str, program: str = "amasia-stub", script: dict | None = None
-    ) -> subprocess.CompletedProcess:
+        self, *arguments: str, program: str = "amasia-stub", script: dict | None = None,
+        status: int = 0,
+    ) -> subprocess.CompletedProcess:  # fmt: skip
+        """Fails unless it ends with this status."""
+        environment = {"AMASIA_STUB": json.dumps(script or {})}
         return runner(program)(
-            "bench", *arguments, cwd=self.folder, timeout=120, AMASIA_STUB=json.dumps(script or {})
+            "bench", *arguments, cwd=self.folder, timeout=120, status=status, **environment
         )
 
-    def measure(self, *arguments: str, script: dict | None = None) -> subprocess.CompletedProcess:
+    def measure(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
         out = ("--out", "result.json", "--overwrite")
-        return self.run("saxpy.toml", *out, *FEW, *arguments, script=script)
+        return self.run("saxpy.toml", *out, *FEW, *arguments, **options)
 
     def group(self) -> dict:
         return read_result(self.out)["groups"][0]
@@ -117,7 +121,6 @@ def test_old_against_new(bench: Bench) -> None:
     )
     times = {"saxpy/baseline": {"ms": 2.0}, "saxpy/new": {"ms": 1.0}}
     result = bench.measure("--csv", "rows.csv", script={"rows": times})
-    assert result.returncode == 0, result.stderr
     assert "baseline is old, outputs are held against old" in result.stderr
     assert re.search(r"new ran 2\.000x \[.*\] faster than baseline", result.stderr)
     rows = bench.rows()
@@ -137,32 +140,22 @@ def test_old_against_new(bench: Bench) -> None:
     assert cells[8].startswith("2.00") and cells[9] == "faster"
 
 
-# What is wrong with each, as a person reads it. `{line}` is where it stands in the file.
+# What is wrong with each, as a person reads it. `{line}` is where it stands in the file. More of
+# them are in tests/hostile.
 CHEATS = {
     "does_nothing": (r"saxpy.toml:{line}: wrong result", r"y\[0\]: got .*, expected "),
     "keeps_its_output": (r"saxpy.toml:{line}: wrong result", r"y\[0\]: got "),
     "works_once": (r"saxpy.toml:{line}: wrong result", r"y\[0\]: got "),
-    "wrong_later": (r"saxpy.toml:{line}: wrong result after timing", r"y\[3\]: got "),
     "off_by_a_byte": (r"saxpy.toml:{line}: wrong result", r"^y\[17\]: got "),
-    "writes_behind": (
-        r"saxpy.toml:{line}: wrong result",
-        r"wrote 4 bytes behind the end of 'y' \(saxpy.toml:13\), from byte 8 on",
-    ),
     "writes_before": (
         r"saxpy.toml:{line}: wrong result",
         r"wrote 4 bytes before the begin of 'x' \(saxpy.toml:7\), up to byte -1",
     ),
-    "writes_input": (
-        r"saxpy.toml:{line}: wrong result",
-        r"wrote into the input 'x' \(saxpy.toml:7\) at 5",
-    ),
-    "works_beside": (r"saxpy.toml:{line}: wrong result", r"changed after the stream had come to"),
     "takes_all_memory": (r"saxpy.toml:{line}: wrong result", r"the others need as much"),
-    "leaks": (r"saxpy.toml:{line}: wrong result", r"memory that it does not give back"),
-    "returns_seven": (r"saxpy.toml:{line}: 'returns_seven' of brought.so returned 7", None),
+    "returns_seven": (r"saxpy.toml:{line}: 'returns_seven' of kernels.so returned 7", None),
     "throws": (r"saxpy.toml:{line}: the process was killed by signal 6", None),
     "aborts": (r"saxpy.toml:{line}: the process was killed by signal 6", None),
-    "missing": (r"saxpy.toml:{line}: brought.so has no function 'missing'", None),
+    "missing": (r"saxpy.toml:{line}: kernels.so has no function 'missing'", None),
 }
 
 
@@ -174,8 +167,7 @@ def test_every_cheat_is_found_and_the_rest_goes_on(bench: Bench) -> None:
         implementation("right"),
     )
     lines = text.split("\n")
-    result = bench.measure()
-    assert result.returncode == 1
+    result = bench.measure(status=1)
     rows = bench.rows()
     for name, (reason, mismatch) in CHEATS.items():
         place = lines.index(f'name = "{name}"')  # the header is the line before; both count from 1
@@ -200,23 +192,20 @@ def test_a_constructor_takes_nobody_along(bench: Bench, how: str) -> None:
     compiled(bench.folder, "constructor.so", f"-DIN_CONSTRUCTOR={how}")
     bad = implementation("bad", "./constructor.so", "right")
     bench.write(implementation("old", function="right"), bad, implementation("right"))
-    result = bench.measure()
-    assert result.returncode == 1
+    bench.measure(status=1)
     rows = bench.rows()
     assert rows["right"]["status"] == "ok" and rows["bad"]["status"] == "crashed"
     said = r"saxpy.toml:\d+: constructor.so was being loaded \(its constructors ran\): the process "
     assert re.match(said, rows["bad"]["reason"]), rows["bad"]["reason"]
     # Without a baseline there is nothing to say of the others.
     bench.write(bad, implementation("right"))
-    result = bench.measure()
-    assert result.returncode == 1
+    result = bench.measure(status=1)
     assert re.search("amasia: " + said + ".*; it is the baseline, so nothing", result.stderr)
 
 
 def test_a_hang_costs_its_row(bench: Bench) -> None:
     bench.write(*TWO, implementation("hangs"))
-    result = bench.measure("--seconds", "0.3", "--group-timeout", "1.5")
-    assert result.returncode == 1
+    bench.measure("--seconds", "0.3", "--group-timeout", "1.5", status=1)
     rows = bench.rows()
     assert rows["hangs"]["status"] == "crashed" and "(hang)" in rows["hangs"]["reason"]
     assert rows["right"]["status"] == "ok"
@@ -227,8 +216,7 @@ def test_the_reference_must_be_right_by_itself(bench: Bench) -> None:
     bench.write(
         implementation("old", function="does_nothing"), implementation("right"), problem=output
     )
-    result = bench.measure()
-    assert result.returncode == 1
+    bench.measure(status=1)
     said = "saxpy.toml:13: the reference old does not write 1000 of the 1000 elements of 'y'"
     assert all(said in row["reason"] for row in bench.rows().values())
 
@@ -239,33 +227,17 @@ def test_files_hold_what_is_expected(bench: Bench) -> None:
     bench.write(*TWO, problem=problem)
     right = struct.pack("<1000f", *(2.5 * i for i in range(1000)))
     (bench.folder / "y.bin").write_bytes(right)
-    assert bench.measure().returncode == 0
+    bench.measure()
     assert bench.rows()["right"]["verdict"]["checked"] == 1000
     (bench.folder / "y.bin").write_bytes(right[:68] + struct.pack("<f", 1) + right[72:])
-    assert bench.measure().returncode == 1
+    bench.measure(status=1)
     assert "y[17]: got 42.5, expected 1" in bench.rows()["right"]["verdict"]["first_mismatches"]
     (bench.folder / "y.bin").write_bytes(right[:-1])
-    result = bench.measure()
-    assert result.returncode == 2
+    result = bench.measure(status=2)
     assert (
         "saxpy.toml:13: y.bin has 3999 bytes, what is expected in 'y' (at n=1000) takes 4000"
         in result.stderr
     )
-
-
-def test_lengths_of_files_are_found_by_a_dry_run(bench: Bench) -> None:
-    problem = PROBLEM.replace('fill = "uniform"', 'file = "x.bin"', 1)
-    bench.write(*TWO, problem=problem)
-    (bench.folder / "x.bin").write_bytes(bytes(4001))
-    result = bench.measure("--dry-run")
-    assert result.returncode == 2
-    said = "amasia: saxpy.toml:7: x.bin has 4001 bytes, buffer 'x' (at n=1000) takes 4000\n"
-    assert result.stderr == said
-    (bench.folder / "x.bin").unlink()
-    (bench.folder / "x.bin").symlink_to("/dev/zero")
-    result = bench.measure("--dry-run")
-    assert result.returncode == 2
-    assert "cannot read x.bin: it is a device, a regular file is needed" in result.stderr
 
 
 def test_reading_a_large_file_can_be_interrupted(bench: Bench) -> None:
@@ -289,8 +261,7 @@ def test_reading_a_large_file_can_be_interrupted(bench: Bench) -> None:
 def test_what_is_left_of_persisting_l2_is_said(bench: Bench) -> None:
     bench.write(*TWO)
     left = "cudaLimitPersistingL2CacheSize at 33554432 bytes"
-    result = bench.measure(script={"rows": {"saxpy/right": {"left_set": left}}})
-    assert result.returncode == 0, result.stderr
+    bench.measure(script={"rows": {"saxpy/right": {"left_set": left}}})
     assert bench.rows()["right"]["left_set"] == left
     assert "left_set" not in bench.rows()["baseline"]
     (warning,) = bench.group()["warnings"]
@@ -300,30 +271,12 @@ def test_what_is_left_of_persisting_l2_is_said(bench: Bench) -> None:
     )
 
 
-def test_data_of_files_change_unless_the_description_forbids_it(bench: Bench) -> None:
-    """What an index points at is no place for other values: it is said that they stay."""
-    problem = PROBLEM.replace('fill = "uniform"', 'file = "x.bin"', 1)
-    problem = problem.replace('fill = "uniform"', 'fill = "zero"')
-    (bench.folder / "x.bin").write_bytes(struct.pack("<1000f", *range(1000)))
-    bench.write(*TWO, implementation("keeps_its_output"), problem=problem)
-    assert bench.measure().returncode == 1
-    assert bench.group()["inputs"] == "new in every round"
-    assert bench.rows()["keeps_its_output"]["status"] == "failed"
-    assert bench.rows()["right"]["verdict"]["checked"] == 2000
-    bench.write(*TWO, problem=problem.replace('"x.bin"', '"x.bin"\nfixed = true'))
-    assert bench.measure().returncode == 0
-    said = "the same in every round: no input is drawn; 'x' stays as its file has it (fixed)"
-    assert bench.group()["inputs"] == said
-    assert any(said in warning for warning in bench.group()["warnings"])
-
-
 def test_without_child_processes_and_at_other_sizes(bench: Bench) -> None:
     bench.write(*TWO)
-    assert bench.measure("--in-process").returncode == 0
-    assert bench.measure("--size", "n=17", "--cache", "hot", "--launch", "graph").returncode == 0
+    bench.measure("--in-process")
+    bench.measure("--size", "n=17", "--cache", "hot", "--launch", "graph")
     assert bench.group()["key"]["size"] == {"n": 17}
-    result = bench.measure("--size", "n=0")
-    assert result.returncode == 2
+    result = bench.measure("--size", "n=0", status=2)
     assert "saxpy.toml:9: n is 0 at n=0, which is less than 1" in result.stderr
 
 
@@ -341,13 +294,12 @@ def test_without_child_processes_and_at_other_sizes(bench: Bench) -> None:
 def test_a_mistake_is_one_line_and_nothing_runs(bench: Bench, problem: str, said: str) -> None:
     bench.write(*TWO, problem=problem)
     for arguments in ((), ("--dry-run",)):
-        result = bench.measure(*arguments)
-        assert result.returncode == 2
+        result = bench.measure(*arguments, status=2)
         assert said in result.stderr.splitlines()[-1]
     assert not bench.out.exists()
     for name in ("nix.toml", "."):
-        result = bench.run(name)
-        assert result.returncode == 2 and result.stderr.count("\n") == 1
+        result = bench.run(name, status=2)
+        assert result.stderr.count("\n") == 1
         assert result.stderr.startswith(f"amasia: cannot read {name}")
 
 
@@ -374,22 +326,7 @@ def test_every_description_of_the_page_is_one(bench: Bench) -> None:
             assert count is not None
             (bench.folder / name).write_bytes(bytes(int(count[1])))  # the page's are of u8
         (bench.folder / "page.toml").write_text(block)
-        result = bench.run("page.toml", "--dry-run")
-        assert result.returncode == 0, result.stderr + block
-
-
-def test_the_page_has_every_word_of_the_format() -> None:
-    """What the parser takes is on the page: types, roles, fills, tolerances, members."""
-    parser = (ROOT / "harness" / "user_kernel" / "description.cpp").read_text()
-    header = (ROOT / "harness" / "user_kernel" / "description.hpp").read_text()
-    header += (ROOT / "harness" / "user_kernel" / "element.hpp").read_text()
-    lists = re.findall(r"list\[\] = \{(.*?)\};", header, re.DOTALL)
-    allowed = re.findall(r"(?:allow\w*|insert)\([^;{]*?\{(\"[^}]*)\}", parser, re.DOTALL)
-    allowed += re.findall(r"for \(const char\* \w+ :\s*\{(.*?)\}\)", parser, re.DOTALL)
-    words = {word for text in lists + allowed for word in re.findall(r'"([\w ]+)"', text)}
-    assert {"f16", "in place", "uniform", "relative", "launch", "cluster", "expected"} <= words
-    missing = {word for word in words if f"`{word}`" not in PAGE}
-    assert not missing
+        bench.run("page.toml", "--dry-run")
 
 
 # Against real machine code.
@@ -457,8 +394,8 @@ def test_real_cubins_are_held_against_the_description(
 ) -> None:
     bench.link(cubins)
     bench.write(KERNELS.replace(part, other, 1) if part else KERNELS)
-    result = bench.run("saxpy.toml", "--dry-run", program="amasia")
-    assert result.returncode == (2 if said else 0), result.stderr
+    status = 2 if said else 0
+    result = bench.run("saxpy.toml", "--dry-run", program="amasia", status=status)
     assert re.search(
         "saxpy.toml" + said if said else "saxpy n=1000: ", result.stderr + result.stdout
     )
@@ -472,10 +409,17 @@ def test_old_against_new_on_a_gpu(bench: Bench, cubins: pathlib.Path) -> None:
     bench.link(cubins)
     beyond = KERNELS.split("\n\n")[1].replace('"new"', '"beyond"').replace('"n" }', '"n + 2" }')
     bench.write(KERNELS.replace("old.cubin", old) + "\n" + beyond)
-    result = bench.run(
-        "saxpy.toml", "--out", "result.json", "--seconds", "1", "--cache", "cold", program="amasia"
+    bench.run(
+        "saxpy.toml",
+        "--out",
+        "result.json",
+        "--seconds",
+        "1",
+        "--cache",
+        "cold",
+        program="amasia",
+        status=1,
     )
-    assert result.returncode == 1, result.stderr
     rows = bench.rows()
     assert rows["baseline"]["status"] == rows["new"]["status"] == "ok"
     assert rows["baseline"]["evidence"][0]["kernel"] == "saxpy"
@@ -489,6 +433,5 @@ def test_without_a_gpu_it_says_so(bench: Bench, cubins: pathlib.Path) -> None:
         pytest.skip("there may be a GPU")
     bench.link(cubins)
     bench.write(KERNELS)
-    result = bench.run("saxpy.toml", "--out", "result.json", program="amasia")
-    assert result.returncode == 3
+    result = bench.run("saxpy.toml", "--out", "result.json", program="amasia", status=3)
     assert "no usable GPU" in result.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 
 import pytest
@@ -26,15 +25,12 @@ def one_line(result, status: int, most: int = 300) -> str:
         (["advise"], "python -m plots --help"),
         (["run", "pathfindr"], "pathfinder"),
         (["run", "hotspot/tmaa"], "hotspot/tma"),
-        (["study", "quik"], "quick"),
         (["study", "seed000-tabl4"], "seed000-table4"),
         (["study", "000-99"], "000-09"),
         (["study", "seed003-table1"], "nothing to measure"),
         (["study", "seed000-table4", "hotspot"], "takes no patterns"),
-        (["run", "memory/latncy"], "memory/latency"),
         (["run", "pathfinder", "--preset", "papr"], "paper"),
         (["run", "pathfinder", "--size", "row=5"], "rows"),
-        (["run", "pathfinder", "--size", "rows=many"], "rows"),
         (["run", "pathfinder", "--size", "rows=99999999999999999999"], "64 bits"),
         (["run", "pathfinder", "--size", "rows=2000000000,cols=2000000000"], "63 bits"),
         (["run", "pathfinder", "--size", "rows=5", "--preset", "quick"], "exclude"),
@@ -42,7 +38,6 @@ def one_line(result, status: int, most: int = 300) -> str:
         (["run", "--cache", "warm"], "cold"),
         (["run", "--flag-that-does-not-exist"], "--flag-that-does-not-exist"),
         (["run", "--shard", "4/3"], "1 <= i <= n"),
-        (["run", "--shard", "x"], "i/n"),
         (["run", "--seconds", "nan"], "--seconds: 'nan' is no number of seconds"),
         (["run", "--shard", "4294967297/4294967298"], "1 <= i <= n"),
         (["verify", "--seed", "-1"], "--seed: '-1' is no whole number"),
@@ -50,7 +45,6 @@ def one_line(result, status: int, most: int = 300) -> str:
         (["study", "quick", "--min-rounds", "500"], "--max-rounds 51"),
         (["tune", "--out", "x.json"], "--out"),
         (["completion", "csh"], "bash"),
-        (["merge", "missing-a.json", "--out", "x.json"], "missing-a.json"),
         (["export", "missing-a.json"], "missing-a.json"),
     ],
 )
@@ -81,8 +75,7 @@ def test_no_device_is_status_3_and_says_why(amasia, tmp_path, command):
 
 
 def test_doctor_explains_without_a_device(amasia):
-    result = amasia("doctor", **NO_GPU)
-    assert result.returncode == 3
+    result = amasia("doctor", **NO_GPU, status=3)
     assert "no usable GPU" in result.stdout and "verify --reference" in result.stdout
     assert amasia().returncode == 2, "a command is required"
 
@@ -111,88 +104,34 @@ def test_list_shows_every_microbenchmark_with_its_question(amasia, variants):
 
 
 def test_references_are_right_without_a_device(amasia):
-    result = amasia("verify", "--reference", **NO_GPU)
-    assert result.returncode == 0, result.stdout
+    result = amasia("verify", "--reference", **NO_GPU, status=0)
     assert "0 failed" in result.stdout
 
 
-def test_truncated_result_file_names_file_and_line(amasia, tmp_path):
-    broken = tmp_path / "broken.json"
-    broken.write_text('{\n "schema": "amasia-result",\n "version": 1,\n "prov')
-    assert "broken.json:4" in one_line(amasia("export", str(broken)), 2)
-
-
 GOLDEN = ROOT / "tests" / "golden" / "result.json"
-RECORDED = ROOT / "results" / "h200" / "cross-nw.json.gz"
 
 
-def edited(tmp_path, edit, original=GOLDEN, text_of=sealed):
-    """A copy of a result file after an edit."""
-    document = json.loads(original.read_text(encoding="utf-8"))
-    edit(document)
-    file = tmp_path / "edited.json"
-    file.write_text(text_of(document), encoding="utf-8")
-    return str(file)
-
-
-def test_an_edited_ratio_is_named_with_what_it_should_be(amasia, tmp_path):
-    def edit(document):
-        document["groups"][0]["comparisons"][1]["speedup"]["ratio"] = 9.99
-
-    file = edited(tmp_path, edit)
-    for command in (
-        ("export", file),
-        ("merge", file, "--out", "x"),
-    ):
-        line = one_line(amasia(*command), 2, 500)
-        assert line.startswith(
-            f"amasia: {file}: groups[0].comparisons[1].speedup.ratio: expected 1.248"
-        )
-        assert ", as the samples have it, found 9.99 (hotspot rows=512," in line
-        assert "hotspot/tma iso against hotspot/baseline)" in line
-
-
-def test_a_change_that_only_the_digest_shows_is_refused(amasia, tmp_path):
-    def edit(document):
-        document["provenance"]["date_utc"] = "2027-01-01T00:00:00Z"
-
-    line = one_line(amasia("export", edited(tmp_path, edit, text_of=json.dumps)), 2, 600)
-    assert ": digest: expected sha256:" in line and "or measure again" in line
+def edit_a_ratio(document):
+    document["groups"][0]["comparisons"][1]["speedup"]["ratio"] = 9.99
 
 
 @pytest.mark.parametrize(
-    ("version", "expected"),
+    ("edit", "text_of", "expected"),
     [
-        (6, ": version: 6 is newer than this program, which reads 5: "),
-        (4, ": is a result file of format 4, which Amasia 0.1.0 reads (tag v0.1.0); this program "),
-        (1, ": is a result file of format 1, which Amasia 0.1.0 reads"),
+        (edit_a_ratio, sealed, ": groups[0].comparisons[1].speedup.ratio: expected 1.248"),
+        (edit_a_ratio, json.dumps, ": digest: expected sha256:"),
+        (lambda d: d.update(version=6), sealed, ": version: 6 is newer than this program, which "),
+        (lambda d: d.update(version=4), sealed, ": is a result file of format 4, which Amasia "),
+        (lambda d: None, lambda d: json.dumps(d, indent=1)[:65], ":4"),
     ],
 )
-def test_a_file_of_another_version_is_refused_with_the_reason(amasia, tmp_path, version, expected):
-    line = one_line(amasia("export", edited(tmp_path, lambda d: d.update(version=version))), 2, 400)
-    assert expected in line
-
-
-def test_a_whole_truncated_or_doubled_packed_file(amasia, tmp_path):
-    packed = tmp_path / "run.json.gz"
-    whole = gzip.compress(GOLDEN.read_bytes())
-    packed.write_bytes(whole)
-    result = amasia("export", str(packed))
-    assert result.returncode == 0 and result.stdout == amasia("export", str(GOLDEN)).stdout
-    for damaged, why in ((whole[:-9], "ends in the middle"), (whole + whole, "goes on behind")):
-        packed.write_bytes(damaged)
-        assert f": {why}" in one_line(amasia("export", str(packed)), 2)
-    merged = tmp_path / "merged.json.gz"
-    assert amasia("merge", str(GOLDEN), "--out", str(merged)).returncode == 0
-    assert gzip.decompress(merged.read_bytes()) == GOLDEN.read_bytes()
-
-
-def test_a_merged_file_has_its_own_digest(amasia, tmp_path):
-    out = tmp_path / "merged.json"
-    assert amasia("merge", str(RECORDED), "--out", str(out)).returncode == 0
-    merged = json.loads(out.read_text(encoding="utf-8"))
-    assert merged["version"] == 5 and merged["digest"].startswith("sha256:")
-    assert amasia("export", str(out)).stderr == ""
+def test_a_bad_file_is_refused_in_one_line(amasia, tmp_path, edit, text_of, expected):
+    document = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    edit(document)
+    file = tmp_path / "edited.json"
+    file.write_text(text_of(document), encoding="utf-8")
+    for command in (("export", file), ("merge", file, "--out", "x")):
+        assert f"{file}{expected}" in one_line(amasia(*command), 2, 600)
 
 
 def groups_by_session(file):
@@ -209,8 +148,8 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     recorded = ROOT / "results" / "h200"
     inputs = [str(recorded / f"cross-{app}.json.gz") for app in ("lud", "nw")]
     both, nw, again = (tmp_path / name for name in ("both.json", "nw.json", "again.json"))
-    assert amasia("merge", *inputs, "--out", str(both)).returncode == 0
-    assert amasia("merge", str(both), "--app", "nw", "--out", str(nw)).returncode == 0
+    amasia("merge", *inputs, "--out", str(both), status=0)
+    amasia("merge", str(both), "--app", "nw", "--out", str(nw), status=0)
     whole, part = (read_result(path) for path in (both, nw))
     expected = [g for g in groups_by_session(whole) if g[2]["key"]["app"] == "nw"]
     assert 0 < len(expected) < len(whole["groups"])
@@ -220,8 +159,8 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     sources = part["provenance"]["sources"]
     assert "nw/baseline" in sources and "lud/baseline" not in sources
     # An input that has nothing of the app is no session that lacks every case.
-    done = amasia("merge", str(nw), inputs[0], "--app", "nw", "--out", str(again))
-    assert done.returncode == 0 and "cases" not in done.stderr
+    done = amasia("merge", str(nw), inputs[0], "--app", "nw", "--out", str(again), status=0)
+    assert "cases" not in done.stderr
     assert list(groups_by_session(read_result(again))) == expected
     line = one_line(amasia("merge", str(both), "--app", "nm", "--out", str(nw)), 2)
     assert "'nm'" in line and "lud, nw" in line
@@ -231,7 +170,7 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
     recorded = ROOT / "results" / "h200" / "cross-hotspot.json.gz"
     rest, again = tmp_path / "rest.json", tmp_path / "again.json"
     out = ("--without", "hotspot/tma", "--out", str(rest))
-    assert amasia("merge", str(recorded), *out).returncode == 0
+    amasia("merge", str(recorded), *out, status=0)
     before, after = (read_result(path) for path in (recorded, rest))
     of_all = [row["variant"] for group in before["groups"] for row in group["rows"]]
     left = [row["variant"] for group in after["groups"] for row in group["rows"]]
@@ -242,7 +181,7 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
     assert "hotspot/tma" in before["provenance"]["sources"]
     assert "hotspot/tma" not in after["provenance"]["sources"]
     # Fewer claims hold jointly: an interval computed for more of them is refused, and this is none.
-    assert amasia("merge", str(rest), "--out", str(again)).returncode == 0
+    amasia("merge", str(rest), "--out", str(again), status=0)
     assert again.read_bytes() == rest.read_bytes()
     coverage = [
         {
@@ -262,9 +201,9 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
     # An input of which nothing is left is no session that lacks every case.
     alone = tmp_path / "alone.json"
     others = [word for name in set(of_all) - {"hotspot/tma"} for word in ("--without", name)]
-    assert amasia("merge", str(recorded), *others, "--out", str(alone)).returncode == 0
-    done = amasia("merge", str(alone), str(rest), *out[:2], "--out", str(again))
-    assert done.returncode == 0 and again.read_bytes() == rest.read_bytes()
+    amasia("merge", str(recorded), *others, "--out", str(alone), status=0)
+    amasia("merge", str(alone), str(rest), *out[:2], "--out", str(again), status=0)
+    assert again.read_bytes() == rest.read_bytes()
     asked = [word for name in set(of_all) for word in ("--without", name)]
     assert "nothing" in one_line(amasia("merge", str(recorded), *asked, "--out", str(again)), 2)
 
@@ -275,8 +214,7 @@ def test_nothing_is_reproduced_without_a_gpu_for_one_reason(amasia, tmp_path):
     line = one_line(amasia("reproduce", str(recorded), *out, **NO_GPU), 3)
     assert "no usable GPU" in line and not (tmp_path / "again.json").exists()
     # What a GPU would change nothing about is said once for each reason.
-    result = amasia("reproduce", str(recorded), "--dry-run", **NO_GPU)
-    assert result.returncode == 0
+    result = amasia("reproduce", str(recorded), "--dry-run", **NO_GPU, status=0)
     reasons = [line.rsplit(": ", 1)[1] for line in result.stderr.splitlines()]
     assert len(reasons) == len(set(reasons)) > 0
 

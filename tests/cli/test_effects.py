@@ -18,9 +18,8 @@ def tune(tmp_path, times: dict[str, list[float]]) -> tuple[str, dict]:
     script = {"rows": {f"stub/tma at {config}": {"times": t} for config, t in times.items()}}
     arguments = ["--size", "n=1000", "--tuning", "tuning.json"]
     result = runner("amasia-stub")(
-        "tune", "stub/tma", *arguments, cwd=tmp_path, AMASIA_STUB=json.dumps(script)
+        "tune", "stub/tma", *arguments, cwd=tmp_path, AMASIA_STUB=json.dumps(script), status=0
     )
-    assert result.returncode == 0, result.stderr
     (entry,) = json.loads((tmp_path / "tuning.json").read_text())["entries"]
     return result.stdout.splitlines()[-1], entry
 
@@ -29,7 +28,7 @@ def test_the_tuner_names_a_winner_that_is_one_percent_better(tmp_path):
     noise = [1.0, 1.001, 0.999, 1.0005]
     line, entry = tune(tmp_path, {"iso": noise, "wide": [0.99 * t for t in noise[::-1]]})
     assert line.endswith(": best is wide")
-    assert (entry["config"], entry["equal"]) == ("wide", [])
+    assert entry["config"] == "wide" and "equal" not in entry
 
 
 def test_the_tuner_says_when_configs_are_equal(tmp_path):
@@ -43,14 +42,13 @@ def test_the_reference_of_the_planted_app_is_right(effects):
     listed = json.loads(effects("list", "--json").stdout)
     (app,) = listed["apps"]
     assert app["name"] == "planted" and len(app["variants"]) == 8
-    result = effects("verify", "--reference")
-    assert result.returncode == 0 and "0 failed" in result.stdout
+    result = effects("verify", "--reference", status=0)
+    assert "0 failed" in result.stdout
 
 
 def test_it_finds_what_was_planted_on_a_device(effects, gpu, tmp_path):
     out = tmp_path / "effects.json"
-    result = effects("run", "planted", "--launch", "stream", "--out", str(out))
-    assert result.returncode == 0, result.stderr
+    effects("run", "planted", "--launch", "stream", "--out", str(out), status=0)
     groups = read_result(out)["groups"]
     assert groups
     for group in groups:

@@ -25,8 +25,7 @@ def rows_by_variant(group: dict) -> dict[str, dict]:
 
 
 def test_every_config_is_right_at_every_odd_size(amasia):
-    result = amasia("verify", "--preset", "smoke")
-    assert result.returncode == 0, result.stdout
+    result = amasia("verify", "--preset", "smoke", status=0)
     assert " 0 failed" in result.stdout.splitlines()[-1]
 
 
@@ -44,16 +43,14 @@ def test_lud_is_judged_rightly_on_files_like_rodinias(amasia, tmp_path, n):
     )
     path = tmp_path / f"{n}.dat"
     path.write_text(f"{n}\n" + "\n".join(rows) + "\n")
-    result = amasia("verify", "lud", "--size", f"n={n},matrix_file={path}")
-    assert result.returncode == 0, result.stdout
+    result = amasia("verify", "lud", "--size", f"n={n},matrix_file={path}", status=0)
     assert " 0 failed" in result.stdout.splitlines()[-1]
 
 
 def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe, tmp_path):
     out = tmp_path / "pace.json"
     options = ("--preset", "quick", "--roles", "iso", "--min-rounds", "41")
-    result = probe("run", "pace", *options, "--out", str(out))
-    assert result.returncode == 0, result.stderr
+    probe("run", "pace", *options, "--out", str(out), status=0)
     group = read_result(out)["groups"][0]
     control = next(c for c in group["comparisons"] if c["control"])
     assert control["verdict"] == "not resolved"
@@ -94,8 +91,7 @@ def test_company_is_seen_and_nothing_is_claimed(probe, tmp_path, load):
     rounds = str(ROUNDS_BESIDE[load])
     length = ("--min-rounds", rounds, "--max-rounds", rounds)
     with company(load):
-        result = probe("run", "pace", *AT_LENGTH, *length, "--strict", "--out", out, timeout=110)
-    assert result.returncode == 4, result.stderr
+        probe("run", "pace", *AT_LENGTH, *length, "--strict", "--out", out, timeout=110, status=4)
     group = read_result(out)["groups"][0]
     reasons = [why["reason"] for why in group["invalid"] if why["kind"] == "company"]
     assert len(reasons) == 1, group["invalid"]
@@ -109,8 +105,7 @@ def test_a_quiet_gpu_is_no_company_and_probes_cost_little(probe, tmp_path):
     out = tmp_path / "pace.json"
     sizes = [f"--size=n={n}" for n in range(1_000_000, 1_000_025)]
     modes = ("--cache", "cold,hot", "--launch", "graph", "--roles", "iso", "--max-rounds", "15")
-    result = probe("run", "pace", *sizes, *modes, "--out", out)
-    assert result.returncode == 0, result.stderr
+    probe("run", "pace", *sizes, *modes, "--out", out, status=0)
     groups = read_result(out)["groups"]
     assert len(groups) == 50
     disturbed = [
@@ -128,8 +123,7 @@ def test_a_quiet_gpu_is_no_company_and_probes_cost_little(probe, tmp_path):
 def test_trouble_costs_only_itself(probe, tmp_path):
     out = tmp_path / "trouble.json"
     options = ("--preset", "smoke", "--roles", "iso", "--group-timeout", "20")
-    result = probe("run", "trouble", *options, "--out", str(out), timeout=400)
-    assert result.returncode == 1
+    probe("run", "trouble", *options, "--out", str(out), timeout=400, status=1)
     rows = rows_by_variant(read_result(out)["groups"][0])
     assert rows["trouble/baseline"]["status"] == "ok"
     assert rows["trouble/baseline"]["time_ms"]["median"] > 0
@@ -156,8 +150,8 @@ def test_trouble_costs_only_itself(probe, tmp_path):
     ],
 )
 def test_an_app_that_deceives_is_not_believed(probe, app, said):
-    result = probe("verify", app)
-    assert result.returncode == 1 and re.search(said, result.stdout), result.stdout
+    result = probe("verify", app, status=1)
+    assert re.search(said, result.stdout), result.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -181,16 +175,16 @@ def test_a_stopped_run_keeps_finished_groups_and_resumes(probe, tmp_path, number
     if number == signal.SIGINT:
         assert process.returncode == 130 and b"--resume" in said
     assert 1 <= finished() < 3 and not out.exists()
-    refused = probe(*arguments)
-    assert refused.returncode == 2 and "--resume" in refused.stderr
-    resumed = probe(*arguments, "--resume")
-    assert resumed.returncode == 0, resumed.stderr
+    refused = probe(*arguments, status=2)
+    assert "--resume" in refused.stderr
+    probe(*arguments, "--resume", status=0)
     assert len(read_result(out)["groups"]) == 3 and not journal.exists()
 
 
 def test_too_large_is_refused_before_allocation(probe, tmp_path):
-    result = probe("run", "pace", "--size", "n=1000000000000", "--out", str(tmp_path / "x.json"))
-    assert result.returncode == 2
+    result = probe(
+        "run", "pace", "--size", "n=1000000000000", "--out", str(tmp_path / "x.json"), status=2
+    )
     assert "8000000000000 bytes" in result.stderr and "available" in result.stderr
 
 
@@ -219,13 +213,13 @@ def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):
 
 def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
     out = tmp_path / "gbench.json"
-    result = runner("amasia-gbench")(
+    runner("amasia-gbench")(
         *("pathfinder/tma", "--preset", "smoke", "--cache", "cold,hot", "--launch", "stream,graph"),
         *("--roles", "iso,best", "--ceilings", "measure"),
         *("--benchmark_filter=rows=41,cols=433", "--benchmark_min_time=0.01"),
         *("--benchmark_repetitions=3", f"--benchmark_out={out}"),
+        status=0,
     )
-    assert result.returncode == 0, result.stderr
     written = json.loads(out.read_text())["benchmarks"]
     entries = [e for e in written if e["run_type"] == "iteration"]
     assert {"iso", "best"} <= {e["name"].split("/")[2] for e in entries}
@@ -237,9 +231,8 @@ def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
 
 def test_gbench_runs_microbenchmarks(gpu, tmp_path):
     out = tmp_path / "gbench.json"
-    result = runner("amasia-gbench")(
-        *("launch/launches", "--benchmark_repetitions=3", f"--benchmark_out={out}"),
+    runner("amasia-gbench")(
+        *("launch/launches", "--benchmark_repetitions=3", f"--benchmark_out={out}"), status=0
     )
-    assert result.returncode == 0, result.stderr
     entries = [e for e in json.loads(out.read_text())["benchmarks"] if "error_message" not in e]
     assert entries and all(e["value"] > 0 for e in entries if e.get("aggregate_name") == "median")

@@ -63,10 +63,13 @@ def test_a_mount_that_cannot_be_written_is_found_before_measuring(stub: Stub) ->
     assert stub.opened() == []
 
 
-def test_a_name_that_is_too_long_is_found_before_measuring(stub: Stub) -> None:
-    for option in ("--out", "--csv"):
-        result = stub.run(*RUN, option, "x" * 300 + ".json")
-        assert result.returncode == 2 and "cannot be written: File name too long" in result.stderr
+@pytest.mark.parametrize(
+    ("name", "why"), [("x" * 300, "File name too long"), ("/proc/no/table", "No such file or dir")]
+)
+def test_what_cannot_be_written_is_found_before_measuring(stub: Stub, name: str, why: str) -> None:
+    for option in ("--out", "--json", "--csv", "--markdown"):
+        result = stub.run(*RUN, option, name, status=2)
+        assert f"{why}" in result.stderr
         assert len(result.stderr.splitlines()) == 1
     assert stub.opened() == []
 
@@ -85,20 +88,8 @@ def test_what_cannot_be_written_at_the_end_is_in_the_journal_that_is_named(stub:
     words = shlex.split(last.partition(f"{stub.journal}: ")[2])
     assert words[:5] == ["amasia", "merge", str(stub.journal), "--out", "FILE"]
     rescued = stub.folder / "rescued.json"
-    assert stub.run(*words[1:4], str(rescued)).returncode == 0
+    stub.run(*words[1:4], str(rescued))
     assert len(read_result(rescued)["groups"]) == 3
-
-
-def test_a_table_that_cannot_be_written_at_the_end_says_where_results_are(stub: Stub) -> None:
-    table = stub.folder / "table.csv"
-    arguments = [*RUN[:4], *THREE, "--out", str(stub.out), "--csv", str(table)]
-    with stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE, text=True) as process:
-        wait_until(lambda: finished_groups(stub.journal) >= 1)
-        table.mkdir()
-        _, said = process.communicate(timeout=120)
-    assert process.returncode == 2
-    assert said.splitlines()[-1].endswith(f"; the results are in {stub.out}")
-    assert len(read_result(stub.out)["groups"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -132,26 +123,16 @@ def test_two_outputs_do_not_go_to_one_place(
 def test_the_null_device_takes_any_number_and_a_dash_is_no_result_file(stub: Stub) -> None:
     null = stub.folder / "null"
     null.symlink_to("/dev/null")
-    assert stub.run(*RUN, "--csv", str(null), "--markdown", str(null)).returncode == 0
-    result = stub.run(*RUN, "--out", "-")
-    assert result.returncode == 2 and "for stdout there is --json -" in result.stderr
+    stub.run(*RUN, "--csv", str(null), "--markdown", str(null))
+    result = stub.run(*RUN, "--out", "-", status=2)
+    assert "for stdout there is --json -" in result.stderr
 
 
 def test_results_to_stdout_are_alone_there(stub: Stub) -> None:
     (stub.folder / "stdout").symlink_to("/proc/self/fd/1")
     for option in ("--out", "--json"):
         result = stub.run(*RUN, option, "stdout", "--overwrite")
-        assert result.returncode == 0, result.stderr
         assert len(json.loads(result.stdout)["groups"]) == 1
-
-
-def test_suggested_commands_are_quoted(stub: Stub) -> None:
-    stub.out = stub.folder / "it's $mine.json"
-    measured = stub.measure()
-    assert measured.returncode == 0
-    (line,) = [s for s in measured.stderr.splitlines() if s.startswith("next: ")]
-    words = shlex.split(line.partition(" draws it")[0])
-    assert words == ["next:", "python", "-m", "plots", "report", str(stub.out)]
 
 
 # What is read.
@@ -160,7 +141,7 @@ def test_suggested_commands_are_quoted(stub: Stub) -> None:
 def test_foreign_files_in_a_folder_of_records_are_passed_over(stub: Stub) -> None:
     records = stub.folder / "records"
     records.mkdir()
-    assert stub.measure().returncode == 0
+    stub.measure()
     whole = stub.out.read_bytes()
     (records / "run.json").write_bytes(b"\xef\xbb\xbf" + whole)
     (records / "._run.json").write_bytes(b"\0\5\26\7")
@@ -169,7 +150,6 @@ def test_foreign_files_in_a_folder_of_records_are_passed_over(stub: Stub) -> Non
     (records / "empty.json").touch()
     os.mkfifo(records / "pipe.json")
     result = stub.measure("--overwrite", "--records", str(records))
-    assert result.returncode == 0, result.stderr
     notes = [line for line in result.stderr.splitlines() if "left out" in line]
     assert notes == [
         f"note: {records}/.#run.json is a link to nothing and was left out",
@@ -178,16 +158,15 @@ def test_foreign_files_in_a_folder_of_records_are_passed_over(stub: Stub) -> Non
         f"note: {records}/pipe.json is a pipe and was left out",
     ]
     for name in ("pipe.json", "empty.json", "._run.json", ".#run.json", "folder.json"):
-        refused = stub.run("merge", str(records / name), "--out", "merged.json")
-        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        refused = stub.run("merge", str(records / name), "--out", "merged.json", status=2)
+        assert len(refused.stderr.splitlines()) == 1
         assert name in refused.stderr
-    again = stub.run("export", str(records / "run.json"), "--csv", "-")
-    assert again.returncode == 0, again.stderr
+    stub.run("export", str(records / "run.json"), "--csv", "-")
 
 
 @pytest.mark.parametrize("locale", ["POSIX", "de_DE.UTF-8", "tr_TR.UTF-8", "none-such"])
 def test_a_locale_changes_no_number(stub: Stub, locales: str, locale: str) -> None:
-    assert stub.measure().returncode == 0
+    stub.measure()
     plain = stub.run("export", str(stub.out), "--csv", "-").stdout
     environment = {**os.environ, "LC_ALL": locale, "LOCPATH": locales}
     for name in ("HOME", "XDG_CACHE_HOME"):

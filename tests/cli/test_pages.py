@@ -31,22 +31,9 @@ def test_version_is_the_projects(amasia):
     assert (result.returncode, result.stdout, result.stderr) == (0, f"amasia {version}\n", "")
 
 
-def test_every_command_has_a_help_that_fits_the_page(amasia):
-    names = command_names(amasia)
-    assert {"run", "study", "merge", "completion"} <= set(names)
-    for name in names:
-        result = amasia(name, "--help")
-        assert result.returncode == 0 and result.stderr == ""
-        assert not too_wide(result.stdout)
-        assert "Exit codes:" in result.stdout
-        examples = result.stdout.split("Examples:")[1]
-        assert len(re.findall(rf"^  amasia {name}\b", examples, flags=re.MULTILINE)) == 2
-
-
 @pytest.mark.parametrize("arguments", [[], ["*/tma"], ["gemm", "nw/dsm"], ["--sources"]])
 def test_list_fits_the_page(amasia, arguments):
-    result = amasia("list", *arguments)
-    assert result.returncode == 0
+    result = amasia("list", *arguments, status=0)
     assert not too_wide(result.stdout)
 
 
@@ -76,8 +63,7 @@ def test_list_shows_the_sizes_of_every_preset(amasia):
     ],
 )
 def test_dry_run_needs_no_device_and_writes_nothing(amasia, tmp_path, command):
-    result = amasia(*command, "--dry-run", cwd=tmp_path, **NO_GPU)
-    assert result.returncode == 0, result.stderr
+    result = amasia(*command, "--dry-run", cwd=tmp_path, **NO_GPU, status=0)
     assert not too_wide(result.stdout)
     assert list(tmp_path.iterdir()) == []
     if "--reference" not in command:
@@ -90,8 +76,9 @@ def test_dry_run_needs_no_device_and_writes_nothing(amasia, tmp_path, command):
 
 def test_dry_run_on_a_device_shows_rows_and_time(tmp_path):
     stub = runner("amasia-stub")
-    result = stub("run", "stub", "stub/points", "--size", "n=1000", "--dry-run", cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
+    result = stub(
+        "run", "stub", "stub/points", "--size", "n=1000", "--dry-run", cwd=tmp_path, status=0
+    )
     assert "1 groups, 1 microbenchmarks" in result.stdout
     assert re.search(r"cold stream: \d+ rows, about \d+ s", result.stdout)
     assert result.stderr == "next: the same command without --dry-run runs it\n"
@@ -107,8 +94,7 @@ def test_commands_end_with_the_next_one(amasia, tmp_path):
     assert last_line(amasia("list")).startswith("next: amasia ")
     assert last_line(amasia("doctor", **NO_GPU)).startswith("next: amasia verify --reference")
     assert last_line(amasia("verify", "--reference", "nw")).startswith("next: amasia ")
-    ran = stub("run", "stub", "--size", "n=1000", "--out", "run.json", cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
+    ran = stub("run", "stub", "--size", "n=1000", "--out", "run.json", cwd=tmp_path, status=0)
     assert last_line(ran).startswith("next: python -m plots report run.json ")
     verified = stub("verify", "stub", cwd=tmp_path)
     assert last_line(verified).startswith("next: amasia study quick ")
@@ -124,9 +110,14 @@ def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):
         (script, r"\n  largest error 0\.5 of 1 accepted: stub/dsm \S+ \(r"),
     ):
         done = stub(
-            "verify", "stub", "--size", "n=1000", cwd=tmp_path, AMASIA_STUB=json.dumps(what)
+            "verify",
+            "stub",
+            "--size",
+            "n=1000",
+            cwd=tmp_path,
+            AMASIA_STUB=json.dumps(what),
+            status=0,
         )
-        assert done.returncode == 0, done.stderr
         assert ("largest error" in done.stdout) == bool(said) and re.search(said, done.stdout)
 
 

@@ -26,21 +26,17 @@ class Recorder:
         self.paths = ["--to", str(self.to), "--work", str(folder / "work"), "--dirty"]
 
     def record(
-        self, *arguments: str, script: dict | None = None, **environment: str
+        self, *arguments: str, script: dict | None = None, status: int = 0, **environment: str
     ) -> subprocess.CompletedProcess:
+        """Fails unless it ends with this status."""
         command = [ROOT / "scripts/record.sh", "--program", program("amasia-stub"), *self.paths]
-        return subprocess.run(
-            [*command, *arguments],
-            env={
-                **os.environ,
-                "AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})}),
-                "NCU": "/nowhere/ncu",
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
+        stub = json.dumps({"log": str(self.log), **(script or {})})
+        done = subprocess.run(
+            [*command, *arguments], capture_output=True, text=True, timeout=240,
+            env={**os.environ, "AMASIA_STUB": stub, "NCU": "/nowhere/ncu", **environment},
+        )  # fmt: skip
+        assert done.returncode == status, done.stderr
+        return done
 
     def measured(self) -> list[str]:
         """The groups and points that were begun, in order."""
@@ -61,8 +57,7 @@ def recorder(tmp_path: Path) -> Recorder:
 
 def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
     wide_wins = {"rows": {"stub/tma at wide": {"ms": 0.5}}}
-    done = recorder.record(script=wide_wins)
-    assert done.returncode == 0, done.stderr
+    recorder.record(script=wide_wins)
     before = recorder.files()
     assert sorted(before) == FILES
     tuned = {
@@ -74,8 +69,7 @@ def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
     assert len(recorder.measured()) > 20
 
     recorder.log.unlink()
-    again = recorder.record()
-    assert again.returncode == 0, again.stderr
+    recorder.record()
     assert recorder.measured() == []
     assert recorder.files() == before
 
@@ -96,16 +90,14 @@ def test_it_records_from_a_commit(
     )
     other.chmod(0o755)
     recorder.paths.remove("--dirty")
-    done = recorder.record("stub", "--program", str(other))
-    assert done.returncode == (2 if refused else 0), done.stderr
+    done = recorder.record("stub", "--program", str(other), status=2 if refused else 0)
     assert ("built from sources that no commit has" in done.stderr) == refused
     assert bool(recorder.measured()) != refused
 
 
 def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:
     ncu = {"NCU": str(fake_ncu_in(tmp_path)), "FAKE_NCU": json.dumps({"log": str(recorder.log)})}
-    done = recorder.record("stub", **ncu)
-    assert done.returncode == 0, done.stderr
+    recorder.record("stub", **ncu)
     (counted,) = recorder.result("profile-stub")["groups"]
     first = recorder.result("paper-stub")["groups"][0]
     assert counted["key"]["size"] == first["key"]["size"]
@@ -114,19 +106,16 @@ def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:
 
 def test_it_goes_on_where_the_time_was_over(recorder: Recorder) -> None:
     slow = {"rows": {"stub/baseline": {"sleep_s": 0.05}}}
-    stopped = recorder.record("--minutes", "0.05", "stub", script=slow)
-    assert stopped.returncode == 130, stopped.stderr
+    stopped = recorder.record("--minutes", "0.05", "stub", script=slow, status=130)
     assert "the time is over in" in stopped.stderr.splitlines()[-1]
     assert not (recorder.to / "sweep-stub.json.gz").exists()
-    done = recorder.record("stub")
-    assert done.returncode == 0, done.stderr
+    recorder.record("stub")
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
     assert list(recorder.to.glob("*.journal")) == []
 
 
 def test_a_wrong_result_is_kept_and_told(recorder: Recorder) -> None:
-    done = recorder.record("stub", script={"rows": {"stub/dsm iso": {"wrong": True}}})
-    assert done.returncode == 1
+    done = recorder.record("stub", script={"rows": {"stub/dsm iso": {"wrong": True}}}, status=1)
     assert "status 1, see above" in done.stderr.splitlines()[-1]
     assert "FAILED stub/dsm" in done.stderr
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
@@ -136,12 +125,10 @@ BUSY = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
 
 
 def test_what_could_not_be_tuned_is_left_to_the_next_call(recorder: Recorder) -> None:
-    done = recorder.record("stub", script={"probe": BUSY})
-    assert done.returncode == 4
+    done = recorder.record("stub", script={"probe": BUSY}, status=4)
     assert "quick of stub is left to the next call: it could not be tuned" in done.stderr
     assert recorder.files() == {}
-    done = recorder.record("stub")
-    assert done.returncode == 0, done.stderr
+    recorder.record("stub")
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
 
 
@@ -170,7 +157,6 @@ def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
     done = recorder.record(
         "--program", str(amasia), STUB=str(program("amasia-stub")), TWIN_LOG=str(log)
     )
-    assert done.returncode == 0, done.stderr
     grid, *drawn = map(json.loads, log.read_text().splitlines())
     assert grid[0] == "twin/*" and f"{recorder.to}/twin.json.gz" in grid
     asked = [{of[i + 1] for i, word in enumerate(of) if word == "--traits"} for of in drawn]
@@ -182,8 +168,7 @@ def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
 
 
 def test_no_device_is_said_before_anything(recorder: Recorder) -> None:
-    done = recorder.record(script={"device": {"fault": {"do": "throw"}}})
-    assert done.returncode == 3
+    recorder.record(script={"device": {"fault": {"do": "throw"}}}, status=3)
     assert not recorder.to.exists()
 
 
@@ -199,7 +184,6 @@ def test_no_device_is_said_before_anything(recorder: Recorder) -> None:
     ],
 )
 def test_mistakes_are_one_line(recorder: Recorder, arguments: list[str], said: str) -> None:
-    done = recorder.record(*arguments)
-    assert done.returncode == 2
+    done = recorder.record(*arguments, status=2)
     assert said in done.stderr and done.stderr.count("\n") == 1
     assert not recorder.to.exists()

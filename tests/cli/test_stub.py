@@ -38,9 +38,14 @@ class Stub:
     def environment(self, script: Script) -> dict[str, str]:
         return {"AMASIA_STUB": json.dumps({"log": str(self.log), **script})}
 
-    def run(self, *arguments: str, script: Script | None = None) -> subprocess.CompletedProcess:
+    def run(
+        self, *arguments: str, script: Script | None = None, status: int = 0
+    ) -> subprocess.CompletedProcess:
+        """Fails unless it ends with this status."""
         environment = self.environment(script or {})
-        return runner("amasia-stub")(*arguments, cwd=self.folder, timeout=120, **environment)
+        return runner("amasia-stub")(
+            *arguments, cwd=self.folder, timeout=120, status=status, **environment
+        )
 
     def measure(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
         """`run stub` at iso, at one size unless told otherwise."""
@@ -88,7 +93,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 def finished_groups(journal: pathlib.Path) -> int:
     """By whole lines: the last may be half-written at any moment."""
     lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
-    return sum('","group":{' in line for line in lines)
+    return sum(line.startswith('{"group":{') for line in lines)
 
 
 def no_litter(folder: pathlib.Path) -> bool:
@@ -115,7 +120,6 @@ def test_sides_signs_and_control(stub: Stub) -> None:
     times = {"stub/baseline": {"ms": 2.0}, "stub/tma": {"ms": 0.5}, "stub/dsm": {"ms": 4.0}}
     arguments = ["run", "stub", "--roles", "best", "--size", "n=1000", "--out", str(stub.out)]
     result = stub.run(*arguments, script={"rows": times})
-    assert result.returncode == 0, result.stderr
     speedups = {
         "control" if c["control"] else c["variant"]: (c["speedup"]["ratio"], c["verdict"])
         for c in stub.group()["comparisons"]
@@ -132,7 +136,7 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
     swing = [1 + 0.01 * math.sin(2 * math.pi * i / 30) for i in range(60)]
     rows = {"stub/tma": {"times": swing}, "stub/dsm": {"ms": 0.98, "second": [1.03]}}
     rounds = ("--min-rounds", "60", "--max-rounds", "60")
-    assert stub.measure(*rounds, script={"rows": rows}).returncode == 0
+    stub.measure(*rounds, script={"rows": rows})
     assert read_document(stub.out).version == 5
     group = stub.group()
     assert group["interval_rule"] == "effective"
@@ -152,14 +156,13 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
         edit(document["groups"][0])
         edited = stub.folder / "edited.json"
         edited.write_text(sealed(document))
-        refused = stub.run("export", str(edited))
-        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        refused = stub.run("export", str(edited), status=2)
+        assert len(refused.stderr.splitlines()) == 1
 
 
 def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
     script = {"points": {"1": {"unavailable": "not on a stub"}, "2": {"values": [7.0]}}}
-    result = stub.run("run", "stub/points", "--out", str(stub.out), script=script)
-    assert result.returncode == 0, result.stderr
+    stub.run("run", "stub/points", "--out", str(stub.out), script=script)
     measured = read_result(stub.out)["microbenchmarks"][0]
     assert [row["status"] for row in measured["rows"]] == ["ok", "skipped", "ok", "ok"]
     assert measured["rows"][2]["value"]["median"] == 7
@@ -173,8 +176,7 @@ def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
 @pytest.mark.parametrize("at", ["prepare", "time", "verify"])
 def test_a_crash_costs_its_row_and_one_more_attempt(stub: Stub, at: str) -> None:
     fault = {"do": "abort", "at": at, "call": 2 if at == "time" else 0}
-    result = stub.measure(script={"rows": {"stub/tma": {"fault": fault}}})
-    assert result.returncode == 1
+    stub.measure(script={"rows": {"stub/tma": {"fault": fault}}}, status=1)
     rows = stub.rows()
     assert rows["tma"]["status"] == "crashed" and f"{KILLED} 6" in rows["tma"]["reason"]
     assert re.search(r"\(stub_device/stub_apps\.cpp:\d+\)$", rows["tma"]["reason"])
@@ -186,8 +188,7 @@ def test_a_crash_of_the_baseline_takes_its_control_along(stub: Stub) -> None:
     """The same code in the same config would crash again; the other roles run another."""
     fault = {"do": "exit", "at": "prepare"}
     arguments = ("run", "stub", "--size", "n=1000", "--out", str(stub.out))
-    result = stub.run(*arguments, script={"rows": {"stub/baseline iso first": {"fault": fault}}})
-    assert result.returncode == 1
+    stub.run(*arguments, script={"rows": {"stub/baseline iso first": {"fault": fault}}}, status=1)
     status = {
         (row["variant"], row["role"], row["repeat"]): row["status"] for row in stub.group()["rows"]
     }
@@ -201,8 +202,7 @@ def test_a_crash_of_the_baseline_takes_its_control_along(stub: Stub) -> None:
 def test_a_hang_is_ended(stub: Stub, fault: str) -> None:
     """What a hanging row goes on to print is no step, even if it looks like one."""
     script = {"rows": {"stub/tma": {"fault": {"do": fault, "at": "time"}}}}
-    result = stub.measure("--seconds", "0.5", "--group-timeout", "1.5", script=script)
-    assert result.returncode == 1
+    stub.measure("--seconds", "0.5", "--group-timeout", "1.5", script=script, status=1)
     rows = stub.rows()
     assert rows["tma"]["status"] == "crashed" and "(hang)" in rows["tma"]["reason"]
     assert rows["dsm"]["status"] == "ok"
@@ -212,10 +212,7 @@ def test_a_slow_group_is_no_hang(stub: Stub) -> None:
     """Time is counted for each step: many slow rows together may take longer than one may."""
     script = {"rows": {f"stub/{name}": {"sleep_s": 0.4} for name in ("baseline", "tma", "dsm")}}
     begun = time.monotonic()
-    result = stub.measure(
-        "--seconds", "0.2", "--min-rounds", "2", "--group-timeout", "1.5", script=script
-    )
-    assert result.returncode == 0, result.stderr
+    stub.measure("--seconds", "0.2", "--min-rounds", "2", "--group-timeout", "1.5", script=script)
     assert time.monotonic() - begun > 3
     assert all(row["status"] == "ok" for row in stub.rows().values())
     assert len(stub.opened()) == 1
@@ -226,8 +223,7 @@ def test_a_kill_from_outside_costs_no_row(stub: Stub, once: bool) -> None:
     """Whoever sends SIGKILL, the kernel short of memory included, need not mean the row at work.
     One that is killed twice is left out."""
     fault = {"do": "kill", "at": "time"} | ({"once": str(stub.folder / "killed")} if once else {})
-    result = stub.measure(script={"rows": {"stub/tma": {"fault": fault}}})
-    assert result.returncode == (0 if once else 1), result.stderr
+    stub.measure(script={"rows": {"stub/tma": {"fault": fault}}}, status=0 if once else 1)
     rows = stub.rows()
     assert {name for name, row in rows.items() if row["status"] != "ok"} == (
         set() if once else {"tma"}
@@ -239,16 +235,14 @@ def test_a_kill_from_outside_costs_no_row(stub: Stub, once: bool) -> None:
 def test_a_point_that_crashes_costs_only_itself(stub: Stub) -> None:
     killed = {"do": "kill", "once": str(stub.folder / "killed")}
     script = {"points": {"1": {"fault": {"do": "abort"}}, "2": {"fault": killed}}}
-    result = stub.run("run", "stub/points", "--out", str(stub.out), script=script)
-    assert result.returncode == 1
+    stub.run("run", "stub/points", "--out", str(stub.out), script=script, status=1)
     rows = read_result(stub.out)["microbenchmarks"][0]["rows"]
     assert [row["status"] for row in rows] == ["ok", "crashed", "ok", "ok"]
 
 
 def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
     rows = {"stub/tma": {"wrong": True}, "stub/dsm": {"wrong_after": True}}
-    result = stub.measure(script={"rows": rows})
-    assert result.returncode == 1
+    stub.measure(script={"rows": rows}, status=1)
     for name in ("tma", "dsm"):
         row = stub.rows()[name]
         assert row["status"] == "failed" and row["time_ms"] is None
@@ -263,7 +257,6 @@ def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
 def test_what_an_app_prints_is_no_answer(stub: Stub, chatter: str) -> None:
     """Whole lines, which could be an answer, and the beginning of one. It is shown on stderr."""
     result = stub.measure(script={"stdout": [chatter + "\n", "half a line"]})
-    assert result.returncode == 0, result.stderr
     assert all(row["status"] == "ok" for row in stub.rows().values())
     assert chatter in result.stderr and "half a line" in result.stderr
     assert chatter not in result.stdout
@@ -271,8 +264,7 @@ def test_what_an_app_prints_is_no_answer(stub: Stub, chatter: str) -> None:
 
 def test_an_app_that_breaks_while_its_instance_is_made_costs_its_groups(stub: Stub) -> None:
     one = {"of_size": {"n=1000": {"open": {"do": "abort"}}}}
-    result = stub.measure("--size", "n=1000", "--size", "n=2000", script=one)
-    assert result.returncode == 1
+    stub.measure("--size", "n=1000", "--size", "n=2000", script=one, status=1)
     file = json.loads(stub.out.read_text())
     assert [{r["status"] for r in g["rows"]} for g in file["groups"]] == [{"crashed"}, {"ok"}]
     reason = file["groups"][0]["rows"][0]["reason"]
@@ -293,8 +285,7 @@ WORK = "work() says {} = 1000000, and device_bytes() that all its memory is 8000
     ],
 )
 def test_what_an_app_says_wrong_fails_its_rows(stub: Stub, script: Script, reason: str) -> None:
-    result = stub.measure(script=script)
-    assert result.returncode == 1
+    stub.measure(script=script, status=1)
     assert reason in stub.rows()["tma"]["reason"]
     assert all(row["status"] != "ok" for row in stub.rows().values())
 
@@ -305,35 +296,8 @@ def test_verify_names_a_wrong_row_with_its_place(stub: Stub) -> None:
         (wrong, r"FAILED .*: wrong result \(stub_device/stub_apps\.cpp:\d+\)"),
         ({"poisoned": False}, r"FAILED stub/tma .*a run that does nothing would pass"),
     ):
-        verified = stub.run("verify", "stub/tma", script=script)
-        assert verified.returncode == 1 and re.search(said, verified.stdout), verified.stdout
-
-
-def claiming(bytes_each_way: float, ms: float) -> Script:
-    work = {"bytes_read": bytes_each_way, "bytes_written": bytes_each_way}
-    return {"work": work, "rows": {"stub/tma": {"ms": ms}}}
-
-
-def test_a_claim_of_too_many_bytes_puts_the_floor_above_the_times(stub: Stub) -> None:
-    result = stub.measure("--strict", script=claiming(4000, 12e-6))  # the floor is 8e-6
-    assert result.returncode == 0, result.stderr
-    result = stub.measure("--strict", "--overwrite", script=claiming(8000, 12e-6))
-    assert result.returncode == 4
-    (why,) = stub.group()["invalid"]
-    assert why["kind"] == "floor" and "or work() says more than the least" in why["remedy"]
-
-
-def test_a_claim_of_too_few_bytes_gains_nothing(stub: Stub) -> None:
-    def figures(bytes_each_way: float) -> tuple[float, float]:
-        stub.measure("--overwrite", script=claiming(bytes_each_way, 0.5))
-        group = stub.group()
-        (tma,) = [c for c in group["comparisons"] if c["variant"] == "stub/tma"]
-        return tma["speedup"]["ratio"], group["floor"]["bytes_ms"] / group["rows"][0]["time_ms"][
-            "median"
-        ]
-
-    (speedup, share), (same, less) = figures(4000), figures(40)
-    assert same == speedup == 2 and less < share
+        verified = stub.run("verify", "stub/tma", script=script, status=1)
+        assert re.search(said, verified.stdout), verified.stdout
 
 
 # What is disturbed is not believed.
@@ -356,8 +320,7 @@ FAST_TMA = {"rows": {"stub/tma": {"ms": 0.5}}}
 
 @pytest.mark.parametrize("load", [5, 20, 100])
 def test_company_is_seen_and_nothing_is_claimed(stub: Stub, load: int) -> None:
-    result = stub.measure("--strict", script={"probe": company(load), **FAST_TMA})
-    assert result.returncode == 4, result.stderr
+    result = stub.measure("--strict", script={"probe": company(load), **FAST_TMA}, status=4)
     assert len(stub.opened()) == 2  # measured once more
     for why in (stub.group()["invalid"], stub.group()["repeated_because"]):
         assert [entry["kind"] for entry in why] == ["company"]
@@ -367,35 +330,32 @@ def test_company_is_seen_and_nothing_is_claimed(stub: Stub, load: int) -> None:
     assert "INVALID, nothing is claimed (company)" in result.stdout
     assert stub.rows()["tma"]["time_ms"]["median"] == 0.5  # what was measured stays
     lax = stub.measure("--overwrite", script={"probe": company(load)})
-    assert lax.returncode == 0 and "INVALID stub n=1000" in lax.stderr
+    assert "INVALID stub n=1000" in lax.stderr
 
 
 def test_company_of_a_microbenchmark_is_named_by_nvml(stub: Stub) -> None:
     command = ("run", "stub/points", "--out", str(stub.out))
-    assert stub.run(*command, "--strict").returncode == 0
+    stub.run(*command, "--strict")
     script = {"company": "process 4711 used the SMs for 40 %"}
-    result = stub.run(*command, "--strict", "--overwrite", script=script)
-    assert result.returncode == 4, result.stderr
+    result = stub.run(*command, "--strict", "--overwrite", script=script, status=4)
     said = (
         "stub/points: not valid: company: another process computed on this GPU (NVML: process 4711"
     )
     assert f"warning: {said}" in result.stderr
-    assert stub.run(*command, "--overwrite", script=script).returncode == 0
+    stub.run(*command, "--overwrite", script=script)
     assert "next: amasia reproduce" in reproduce(stub, script=script).stderr
 
 
 def test_a_search_in_company_has_no_winner_and_ends_so(stub: Stub) -> None:
     command = ("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json")
-    result = stub.run(*command, script={"probe": company(100)})
-    assert result.returncode == 4, result.stderr
+    result = stub.run(*command, script={"probe": company(100)}, status=4)
     assert "no winner is recorded" in result.stderr
     assert not (stub.folder / "tuning.json").exists()
-    assert stub.run(*command, script={"probe": QUIET}).returncode == 0
+    stub.run(*command, script={"probe": QUIET})
 
 
 def test_a_quiet_group_is_measured_once(stub: Stub) -> None:
-    result = stub.measure("--strict", script={"probe": QUIET, **FAST_TMA})
-    assert result.returncode == 0, result.stderr
+    stub.measure("--strict", script={"probe": QUIET, **FAST_TMA})
     assert len(stub.opened()) == 1
     assert "invalid" not in stub.group() and "repeated_because" not in stub.group()
     assert "faster" in claims(stub)
@@ -404,20 +364,10 @@ def test_a_quiet_group_is_measured_once(stub: Stub) -> None:
 def test_company_that_leaves_costs_one_more_measurement(stub: Stub) -> None:
     script = {"probe": company(20), "again": {"probe": QUIET}, **FAST_TMA}
     result = stub.measure("--strict", script=script)
-    assert result.returncode == 0, result.stderr
     assert len(stub.opened()) == 2
     assert "invalid" not in stub.group() and "faster" in claims(stub)
     assert stub.group()["repeated_because"][0]["kind"] == "company"
     assert "measured a second time, because of the first (company)" in result.stdout
-
-
-def test_what_is_quiet_is_known_from_the_group_before(stub: Stub) -> None:
-    """Company that is there all the time makes every probe of its group as long as the others."""
-    script = {"probe": QUIET, "of_size": {"n=2000": {"probe": {**QUIET, "cycles": [16000]}}}}
-    result = stub.measure("--size", "n=1000", "--size", "n=2000", "--strict", script=script)
-    assert result.returncode == 4, result.stderr
-    assert "invalid" not in stub.group(0)
-    assert stub.group(1)["invalid"][0]["kind"] == "company"
 
 
 H200 = {"clock_mhz": 1000, "memory_clock_mhz": 1000, "memory_bus_bits": 4000}  # 1000 GB/s at most
@@ -426,8 +376,7 @@ H200 = {"clock_mhz": 1000, "memory_clock_mhz": 1000, "memory_bus_bits": 4000}  #
 def test_a_ceiling_that_cannot_be_is_measured_again_and_spoils_all(stub: Stub) -> None:
     ceilings = {"copy_bandwidth": [1020.0]}
     script = {"device": H200, "ceilings": ceilings, "probe": QUIET}
-    result = stub.measure("--size", "n=1000", "--size", "n=2000", "--strict", script=script)
-    assert result.returncode == 4, result.stderr
+    stub.measure("--size", "n=1000", "--size", "n=2000", "--strict", script=script, status=4)
     for index in (0, 1):
         assert [entry["kind"] for entry in stub.group(index)["invalid"]] == ["ceiling"]
         assert "allow 1000" in stub.group(index)["invalid"][0]["reason"]
@@ -437,8 +386,7 @@ def test_a_ceiling_that_cannot_be_is_measured_again_and_spoils_all(stub: Stub) -
     stub.out.unlink()
     stub.log.unlink()
     script["ceilings"] = {"copy_bandwidth": [1020.0, 990.0]}
-    result = stub.measure("--strict", script=script)
-    assert result.returncode == 0, result.stderr
+    stub.measure("--strict", script=script)
     assert json.loads(stub.out.read_text())["ceilings"][0]["value"] == 990
 
 
@@ -448,25 +396,21 @@ def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
     for index, value in enumerate((995.0, 1000.0, 1005.0)):
         stub.out = folder / f"{index}.json"
         script = {"ceilings": {"copy_bandwidth": [value]}}
-        assert stub.measure(script=script).returncode == 0
+        stub.measure(script=script)
     stub.out = stub.folder / "run.json"
     low = {"ceilings": {"copy_bandwidth": [930.0]}, "probe": QUIET}
-    result = stub.measure("--strict", script=low)
-    assert result.returncode == 4
+    stub.measure("--strict", script=low, status=4)
     reason = stub.group()["invalid"][0]["reason"]
     assert "in 3 earlier runs on this model it was 1000 with a tolerance of 6.0 %" in reason
     for records in ("none", str(stub.folder)):  # there are none of them there
-        result = stub.measure("--strict", "--overwrite", "--records", records, script=low)
-        assert result.returncode == 0, result.stderr
-    result = stub.measure("--strict", "--overwrite", "--records", str(folder), script=low)
-    assert result.returncode == 4
+        stub.measure("--strict", "--overwrite", "--records", records, script=low)
+    stub.measure("--strict", "--overwrite", "--records", str(folder), script=low, status=4)
 
 
-@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
-def test_records_that_are_not_there_are_no_records_none(stub: Stub, dry: list[str]) -> None:
+def test_records_that_are_not_there_are_no_records_none(stub: Stub) -> None:
     nowhere = str(stub.folder / "nowhere")
-    result = stub.measure("--records", nowhere, *dry)
-    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    result = stub.measure("--records", nowhere, status=2)
+    assert len(result.stderr.splitlines()) == 1
     assert f"--records {nowhere}: no such folder" in result.stderr
     assert stub.opened() == [] and not stub.out.exists()
 
@@ -474,38 +418,13 @@ def test_records_that_are_not_there_are_no_records_none(stub: Stub, dry: list[st
 def test_tables_mark_what_is_not_valid(stub: Stub) -> None:
     tables = [stub.folder / name for name in ("rows.csv", "samples.csv")]
     for script, mark in (({"probe": company(100)}, "company"), ({"probe": QUIET}, "")):
-        assert stub.measure("--overwrite", script=script).returncode == 0
+        stub.measure("--overwrite", script=script)
         rows, samples = map(str, tables)
-        done = stub.run("export", str(stub.out), "--csv", rows, "--csv-samples", samples)
-        assert done.returncode == 0, done.stderr
+        stub.run("export", str(stub.out), "--csv", rows, "--csv-samples", samples)
         for table in tables:
             lines = list(csv.DictReader(table.read_text().splitlines()))
             assert {line["variant"] for line in lines} >= {"stub/baseline", "stub/tma"}
             assert {line["invalid"] for line in lines} == {mark}
-
-
-@pytest.mark.parametrize(
-    ("member", "value", "expected"),
-    [
-        ("date", "yesterday", "provenance.date_utc: expected a date, such as 2026-11-21T09:30:00Z"),
-        ("date", "2026-02-30T09:30:00Z", 'found "2026-02-30T09:30:00Z"'),
-        ("date", "2026-02-28T24:30:00Z", 'found "2026-02-28T24:30:00Z"'),
-        ("version", 99999999999999999999, "version: expected an integer of 64 bits at most"),
-    ],
-)
-def test_a_date_is_one_and_an_integer_fits(
-    stub: Stub, member: str, value: str | int, expected: str
-) -> None:
-    assert stub.measure().returncode == 0
-    document = json.loads(stub.out.read_text())
-    if member == "date":
-        document["provenance"]["date_utc"] = value
-    else:
-        document[member] = value
-    stub.out.write_text(sealed(document))
-    result = stub.run("merge", str(stub.out), "--out", str(stub.folder / "merged.json"))
-    assert result.returncode == 2 and expected in result.stderr
-    assert len(result.stderr.splitlines()) == 1
 
 
 CONTROL = {"rows": {"stub/baseline iso control": {"ms": 1.03}}}
@@ -524,11 +443,12 @@ BELOW_FLOOR = {"rows": {"stub/tma": {"ms": 7e-6}}}  # 8000 bytes at 1000 GB/s ar
 )
 def test_what_cannot_be_is_not_believed(stub: Stub, script: Script, kind: str, reason: str) -> None:
     rounds = ("--min-rounds", "40", "--max-rounds", "40")
-    assert stub.measure(*rounds, "--strict", script=script).returncode == 4
+    stub.measure(*rounds, "--strict", script=script, status=4)
     why = stub.group()["invalid"][0]
     assert why["kind"] == kind and reason in why["reason"]
     hot = ("--cache", "hot", "--strict", "--overwrite")  # without a floor
-    assert script is not BELOW_FLOOR or stub.measure(*hot, script=script).returncode == 0
+    if script is BELOW_FLOOR:
+        stub.measure(*hot, script=script)
 
 
 def test_what_has_its_winner_is_not_searched_again(stub: Stub) -> None:
@@ -539,17 +459,15 @@ def test_what_has_its_winner_is_not_searched_again(stub: Stub) -> None:
         entries = json.loads(tuning.read_text())["entries"]
         return {(e["variant"], int(e["size"]["n"])): e for e in entries}
 
-    first = stub.run(*arguments, "stub/tma", "stub/baseline", "--size", "n=1000")
-    assert first.returncode == 0, first.stderr
+    stub.run(*arguments, "stub/tma", "stub/baseline", "--size", "n=1000")
     before = winners()
-    result = stub.run(*arguments, "stub", "--size", "n=1000", "--size", "n=2000")
-    assert result.returncode == 0, result.stderr
+    stub.run(*arguments, "stub", "--size", "n=1000", "--size", "n=2000")
     assert {entry: winners()[entry] for entry in before} == before
     assert {("stub/dsm", 1000), ("stub/tma", 2000)} <= set(winners())
     again = stub.run(*arguments, "stub/tma", "--size", "n=1000")
-    assert again.returncode == 0 and "n=1000 cold graph: has its winners" in again.stderr
+    assert "n=1000 cold graph: has its winners" in again.stderr
     dry = stub.run(*arguments, "stub/tma", "--size", "n=1000", "--dry-run")
-    assert dry.returncode == 0 and "n=1000 cold graph: has its winners" in dry.stderr
+    assert "n=1000 cold graph: has its winners" in dry.stderr
     # A winner of other code is none.
     file = json.loads(tuning.read_text())
     for entry in file["entries"]:
@@ -564,7 +482,7 @@ def test_searches_at_the_same_time_keep_each_other_s_winners(stub: Stub) -> None
     slow = {"rows": {"stub/tma": {"sleep_s": 0.02}}}
     first = stub.start("tune", "stub/tma", *arguments, "--min-rounds", "40", script=slow)
     wait_until(lambda: stub.opened() == ["n=1000"])
-    assert stub.run("tune", "crossed/tma", *arguments).returncode == 0
+    stub.run("tune", "crossed/tma", *arguments)
     assert first.poll() is None and first.wait(60) == 0
     entries = json.loads(tuning.read_text())["entries"]
     assert [entry["variant"] for entry in entries] == ["crossed/tma", "stub/tma"]
@@ -574,10 +492,9 @@ def test_searches_at_the_same_time_keep_each_other_s_winners(stub: Stub) -> None
 def test_what_nvml_or_mig_hides_is_said_in_a_line(stub: Stub) -> None:
     script = {"state": {"nvml": "nvmlInit_v2 failed with NVML error 999"}}
     result = stub.measure(script=script)
-    assert result.returncode == 0
     assert "note: nvmlInit_v2 failed with NVML error 999" in result.stderr
     result = stub.measure("--overwrite", script={"state": {"mig": "on"}})
-    assert result.returncode == 0 and "note: MIG is on" in result.stderr
+    assert "note: MIG is on" in result.stderr
     assert "note:" not in stub.measure("--overwrite").stderr
 
 
@@ -589,24 +506,14 @@ def test_a_device_that_is_lost_costs_no_group(stub: Stub) -> None:
         "of_size": {"n=2000": {"rows": {"stub/tma": {"fault": fault}}}},
         "device": {"fault": {"do": "throw", "after": gone}},
     }
-    lost = stub.measure(*THREE, script=script)
-    assert lost.returncode == 3, lost.stderr
+    lost = stub.measure(*THREE, script=script, status=3)
     assert "the GPU does not answer any more (the stub threw)" in lost.stderr
     assert "--resume" in lost.stderr
     assert not stub.out.exists() and finished_groups(stub.journal) == 1
     stub.log.unlink()
-    result = stub.measure(*THREE, "--resume")
-    assert result.returncode == 0, result.stderr
+    stub.measure(*THREE, "--resume")
     assert stub.opened() == ["n=2000", "n=3000"]
     assert {row["status"] for row in stub.rows(1).values()} == {"ok"}
-
-
-def test_times_that_are_none_fail_their_row(stub: Stub) -> None:
-    result = stub.measure(script={"rows": {"stub/tma": {"times": [0.0]}}})
-    assert result.returncode == 1
-    assert stub.rows()["tma"]["status"] == "failed"
-    assert "clock gave 0 ms" in stub.rows()["tma"]["reason"]
-    assert stub.rows()["dsm"]["status"] == "ok"
 
 
 # What was finished is kept.
@@ -628,13 +535,12 @@ def test_a_killed_run_resumes_where_it_was(stub: Stub) -> None:
     assert not stub.out.exists()
     kept = finished_groups(stub.journal)
     assert 1 <= kept < 3
-    refused = stub.measure(*THREE)
-    assert refused.returncode == 2 and "--resume" in refused.stderr
+    refused = stub.measure(*THREE, status=2)
+    assert "--resume" in refused.stderr
     stub.log.unlink()
 
     # Other times now: what is in the file tells who measured it.
-    result = stub.measure(*THREE, "--resume", script={"rows": {"stub/tma": {"ms": 0.25}}})
-    assert result.returncode == 0, result.stderr
+    stub.measure(*THREE, "--resume", script={"rows": {"stub/tma": {"ms": 0.25}}})
     assert not stub.journal.exists()
     assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
     medians = [stub.rows(i)["tma"]["time_ms"]["median"] for i in range(3)]
@@ -652,7 +558,7 @@ def left_journal(stub: Stub) -> list[dict]:
         "of_size": {"n=3000": {"rows": {"stub/tma": {"fault": fault}}}},
         "device": {"fault": {"do": "throw", "after": gone}},
     }
-    assert stub.measure(*THREE, script=script).returncode == 3
+    stub.measure(*THREE, script=script, status=3)
     (stub.folder / "gone").unlink()
     stub.log.unlink()
     return [json.loads(line) for line in stub.journal.read_text().splitlines()]
@@ -688,10 +594,11 @@ def test_a_damaged_group_of_a_journal_is_measured_again(
     assert "group" in left_journal[2] and "group" in left_journal[3]
     damage(left_journal)
     written = write_journal(stub, left_journal)
-    merged = stub.run("merge", str(stub.journal), "--out", str(stub.folder / "merged.json"))
-    assert merged.returncode == 2 and len(merged.stderr.splitlines()) == 1
+    merged = stub.run(
+        "merge", str(stub.journal), "--out", str(stub.folder / "merged.json"), status=2
+    )
+    assert len(merged.stderr.splitlines()) == 1
     result = stub.measure(*THREE, "--resume", script=NOISY)
-    assert result.returncode == 0, result.stderr
     assert stub.opened() == ["n=2000", "n=3000"]
     said = [line for line in result.stderr.splitlines() if "measured again" in line]
     assert len(said) == 1 and "stub n=2000 cold stream" in said[0]
@@ -721,7 +628,6 @@ def test_damaged_ceilings_are_measured_again_and_floors_follow(
     left_journal[1]["ceilings"][0]["value"] *= 2
     write_journal(stub, left_journal)
     result = stub.measure(*THREE, "--resume", script=NOISY)
-    assert result.returncode == 0, result.stderr
     assert "measured again: the ceilings" in result.stderr
     assert stub.opened() == ["n=3000"]
     assert all("floor" in stub.group(i) for i in range(3))
@@ -756,11 +662,10 @@ def test_an_interrupt_while_there_is_nothing_to_keep(
 
 
 def test_resume_of_a_finished_file_measures_nothing_and_leaves_it(stub: Stub) -> None:
-    assert stub.measure(*THREE).returncode == 0
+    stub.measure(*THREE)
     before = stub.out.read_bytes()
     stub.log.unlink()
-    result = stub.measure(*THREE, "--resume")
-    assert result.returncode == 0, result.stderr
+    stub.measure(*THREE, "--resume")
     assert stub.opened() == []
     assert stub.out.read_bytes() == before
     assert not stub.journal.exists()
@@ -768,7 +673,7 @@ def test_resume_of_a_finished_file_measures_nothing_and_leaves_it(stub: Stub) ->
 
 def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
     """A file that lacks a group is continued; killed then, nothing it had is measured again."""
-    assert stub.measure(*THREE).returncode == 0
+    stub.measure(*THREE)
     short = json.loads(stub.out.read_text())
     del short["groups"][2]
     stub.out.write_text(sealed(short))
@@ -778,8 +683,7 @@ def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
         wait_until(lambda: stub.opened() == ["n=3000"])
         process.kill()
     stub.log.unlink()
-    result = stub.measure(*THREE, "--resume")
-    assert result.returncode == 0, result.stderr
+    stub.measure(*THREE, "--resume")
     assert stub.opened() == ["n=3000"]
     assert len(read_result(stub.out)["groups"]) == 3
 
@@ -807,8 +711,7 @@ def test_a_second_run_does_not_touch_the_first(stub: Stub) -> None:
                 if stub.journal.exists():
                     before = stub.journal.read_bytes()
                     for option in ([], ["--resume"], ["--overwrite"]):
-                        second = stub.measure(*THREE, *option, script=SLOW)
-                        assert second.returncode == 2, second.stderr
+                        second = stub.measure(*THREE, *option, script=SLOW, status=2)
                         assert "another run" in second.stderr
                         assert stub.journal.read_bytes() == before
                         refusals += 1
@@ -822,7 +725,7 @@ def test_a_second_run_does_not_touch_the_first(stub: Stub) -> None:
 
 
 def test_merges_to_one_file_do_not_disturb_each_other(stub: Stub) -> None:
-    assert stub.measure().returncode == 0
+    stub.measure()
     shard = stub.folder / "other.json"
     other = json.loads(stub.out.read_text())
     other["groups"][0]["key"]["size"]["n"] = 2000
@@ -836,38 +739,11 @@ def test_merges_to_one_file_do_not_disturb_each_other(stub: Stub) -> None:
     assert no_litter(stub.folder)
 
 
-def test_a_finished_file_is_not_overwritten_without_a_word(stub: Stub) -> None:
-    assert stub.measure().returncode == 0
-    before = stub.out.read_bytes()
-    refused = stub.measure()
-    assert refused.returncode == 2
-    last = refused.stderr.strip().splitlines()[-1]
-    for way_out in ("--resume", "--overwrite", "--out"):
-        assert way_out in last
-    assert stub.out.read_bytes() == before and not stub.journal.exists()
-    again = stub.measure("--overwrite", script={"rows": {"stub/tma": {"ms": 0.25}}})
-    assert again.returncode == 0, again.stderr
-    assert stub.rows()["tma"]["time_ms"]["median"] == 0.25
-
-
-def test_default_names_do_not_collide(stub: Stub) -> None:
-    def measure(*options: str) -> subprocess.CompletedProcess:
-        return stub.run("run", "stub", "--roles", "iso", "--size", "n=1000", *options)
-
-    for _ in range(3):
-        assert measure().returncode == 0
-    names = {path.name for path in (stub.folder / "out").iterdir()}
-    assert names == {f"stub-1-run{n}.json.gz" for n in ("", "-2", "-3")}
-    stub.log.unlink()
-    assert measure("--resume").returncode == 0  # the last of them, and nothing is left to do
-    assert stub.opened() == []
-
-
 # Where output goes.
 
 
 def test_special_files_are_written_to_and_never_replaced(stub: Stub) -> None:
-    assert stub.measure().returncode == 0
+    stub.measure()
     null = null_device(stub.folder)
     target, link = stub.folder / "target.csv", stub.folder / "link.csv"
     target.write_text("old")
@@ -878,22 +754,14 @@ def test_special_files_are_written_to_and_never_replaced(stub: Stub) -> None:
         read = fifo.read_text()
     plain = stub.run("export", str(stub.out), "--csv", "-").stdout
     for path in (null, link):
-        assert stub.run("export", str(stub.out), "--csv", str(path)).returncode == 0
+        stub.run("export", str(stub.out), "--csv", str(path))
     assert read == plain
     assert stat.S_ISCHR(null.stat().st_mode) and stat.S_ISFIFO(fifo.stat().st_mode)
     assert link.is_symlink() and target.read_text() == plain
     dangling = stub.folder / "dangling.csv"
     dangling.symlink_to("new.csv")
-    assert stub.run("export", str(stub.out), "--csv", str(dangling)).returncode == 0
+    stub.run("export", str(stub.out), "--csv", str(dangling))
     assert dangling.is_symlink() and (stub.folder / "new.csv").read_text() == plain
-
-
-def test_results_to_a_device_are_measured_without_a_journal(stub: Stub) -> None:
-    stub.out = null_device(stub.folder)
-    result = stub.measure()
-    assert result.returncode == 0, result.stderr
-    assert stat.S_ISCHR(stub.out.stat().st_mode)
-    assert not pathlib.Path(f"{stub.out}.journal").exists()
 
 
 @pytest.fixture(params=["full", "closed", "gone"])
@@ -949,14 +817,12 @@ def test_stdout_that_cannot_take_the_data_has_its_own_status(stub: Stub, broken)
 
 
 def test_a_reference_that_takes_too_long_is_ended(stub: Stub) -> None:
-    result = stub.run(*REFERENCE, "--group-timeout", "0.5")
-    assert result.returncode == 1
+    result = stub.run(*REFERENCE, "--group-timeout", "0.5", status=1)
     assert "FAILED" in result.stdout and "longer --group-timeout" in result.stdout
 
 
 def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
-    done = stub.run("cross", "--size", "n=1000", "--out", str(stub.out))
-    assert done.returncode == 0, done.stderr
+    stub.run("cross", "--size", "n=1000", "--out", str(stub.out))
     rows = stub.group()["rows"]
     assert {row["role"] for row in rows} == {"cross"}
     cells = {(row["variant"], row["schedule"]): row for row in rows if row["repeat"] == 0}
@@ -973,7 +839,7 @@ def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
     # A row that crashes leaves the others of its variant.
     script = {"rows": {"crossed/tma at wide": {"fault": {"do": "abort"}}}}
     crossed = ("cross", "crossed/tma", "--size", "n=1000", "--out", str(stub.out), "--overwrite")
-    assert stub.run(*crossed, script=script).returncode == 1
+    stub.run(*crossed, script=script, status=1)
     status = {r["schedule"]: r["status"] for r in stub.group()["rows"] if "tma" in r["variant"]}
     assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}
 
@@ -990,27 +856,26 @@ def test_what_another_gpu_measured_of_a_campaign_is_left_out(stub: Stub) -> None
     elsewhere = {"device": {"uuid": "gpu-b"}}
     first = stub.out
     shard = (*THREE, "--shard", "1/1")
-    refused = stub.measure(*shard, "--resume", script=elsewhere)
-    assert refused.returncode == 2 and "hash of its UUID" in refused.stderr
+    refused = stub.measure(*shard, "--resume", script=elsewhere, status=2)
+    assert "hash of its UUID" in refused.stderr
     stub.out = stub.folder / "rest.json"
     leaving_out = (*shard, "--except", str(stub.journal))
-    another = stub.measure(*leaving_out, "--seed", "5", script=elsewhere)
-    assert another.returncode == 2 and "setting seed" in another.stderr
+    another = stub.measure(*leaving_out, "--seed", "5", script=elsewhere, status=2)
+    assert "setting seed" in another.stderr
     assert "is no part of this campaign" in another.stderr and stub.opened() == []
     shown = stub.measure(*leaving_out, "--dry-run", script=elsewhere)
     assert "n=1000" not in shown.stdout and "n=3000" in shown.stdout
-    result = stub.measure(*leaving_out, script=elsewhere)
-    assert result.returncode == 0, result.stderr
+    stub.measure(*leaving_out, script=elsewhere)
     assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
 
     merged = stub.folder / "merged.json"
     journal = f"{first}.journal"
-    assert stub.run("merge", journal, str(stub.out), "--out", str(merged)).returncode == 0
+    stub.run("merge", journal, str(stub.out), "--out", str(merged))
     groups = read_result(merged)["groups"]
     assert sorted(group["key"]["size"]["n"] for group in groups) == [1000, 2000, 3000]
     before, stub.out = stub.out.read_bytes(), stub.folder / "nothing.json"
     nothing = stub.measure(*leaving_out, "--except", str(stub.folder / "rest.json"))
-    assert nothing.returncode == 0 and "nothing is left to measure" in nothing.stderr
+    assert "nothing is left to measure" in nothing.stderr
     assert not stub.out.exists() and (stub.folder / "rest.json").read_bytes() == before
 
 
@@ -1033,7 +898,6 @@ def sessions_of(path: pathlib.Path) -> list[dict]:
 
 def test_sessions_are_passes_of_their_own(stub: Stub) -> None:
     result = stub.measure(*THREE, "--sessions", "2", script=NOISY)
-    assert result.returncode == 0, result.stderr
     document = json.loads(stub.out.read_text())
     assert [g["session"] for g in document["groups"]] == [0, 0, 0, 1, 1, 1]
     first, second = sessions_of(stub.out)
@@ -1057,54 +921,36 @@ def test_sessions_resume_where_they_were(stub: Stub) -> None:
     assert not stub.out.exists() and (stub.folder / "run.session-1.json").exists()
     kept = finished_groups(second)
     stub.log.unlink()
-    result = stub.measure(*THREE, "--sessions", "2", "--resume")
-    assert result.returncode == 0, result.stderr
+    stub.measure(*THREE, "--sessions", "2", "--resume")
     assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
     assert len(sessions_of(stub.out)) == 2
     assert sorted(p.name for p in stub.folder.iterdir()) == ["log", "run.json"]
 
 
 def test_more_sessions_join_a_finished_file(stub: Stub) -> None:
-    assert stub.measure("--sessions", "2").returncode == 0
-    refused = stub.measure("--sessions", "3")
-    assert refused.returncode == 2 and "--resume" in refused.stderr
+    stub.measure("--sessions", "2")
+    refused = stub.measure("--sessions", "3", status=2)
+    assert "--resume" in refused.stderr
     stub.log.unlink()
-    assert stub.measure("--sessions", "3", "--resume").returncode == 0
+    stub.measure("--sessions", "3", "--resume")
     assert len(stub.opened()) == 1 and len(sessions_of(stub.out)) == 3
     before = stub.out.read_bytes()
-    assert stub.measure("--sessions", "2", "--resume").returncode == 0
+    stub.measure("--sessions", "2", "--resume")
     assert stub.out.read_bytes() == before
-
-
-def test_merge_makes_sessions_of_runs_of_the_same_cases(stub: Stub) -> None:
-    paths = [stub.folder / f"{i}.json" for i in range(2)]
-    for i, path in enumerate(paths):
-        sizes = THREE if i == 0 else THREE[:2]
-        script = {**NOISY, "device": {"uuid": f"gpu-{i}"}}
-        command = ("run", "stub", "--roles", "iso", *sizes, "--out", str(path))
-        assert stub.run(*command, script=script).returncode == 0
-    merged = stub.folder / "merged.json"
-    result = stub.run("merge", *map(str, paths), "--out", str(merged))
-    assert result.returncode == 0, result.stderr
-    assert "1.json: has 1 of 3 cases, the session is partial" in result.stderr
-    assert len({s["uuid_hash"] for s in sessions_of(merged)}) == 2
-    twice = stub.run("merge", str(merged), str(paths[1]), "--out", str(stub.folder / "x.json"))
-    assert twice.returncode == 2 and "of the same session" in twice.stderr
 
 
 # Measured again.
 
 
-def reproduce(stub: Stub, *arguments: str, script: Script | None = None):
+def reproduce(stub: Stub, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
     out = stub.folder / "again.json"
     command = ("reproduce", str(stub.out), "--out", str(out), "--overwrite")
-    return stub.run(*command, *arguments, script=script or {})
+    return stub.run(*command, *arguments, **options)
 
 
 def test_the_same_cases_rows_and_configs_are_measured_again(stub: Stub) -> None:
-    assert stub.measure(script=NOISY).returncode == 0
+    stub.measure(script=NOISY)
     result = reproduce(stub, script=NOISY)
-    assert result.returncode == 0, result.stderr
     again = json.loads((stub.folder / "again.json").read_text())
     mine = json.loads(stub.out.read_text())
     for key in ("key", "seed"):
@@ -1128,24 +974,13 @@ def test_only_what_may_be_a_session_is_offered_to_merge(
     stub: Stub, script: Script, status: int, said: str
 ) -> None:
     """Not another model, a wrong row or what was disturbed."""
-    assert stub.measure(script=NOISY).returncode == 0
-    result = reproduce(stub, script=script)
-    assert result.returncode == status, result.stderr
+    stub.measure(script=NOISY)
+    result = reproduce(stub, script=script, status=status)
     assert f"next: {said}" in result.stderr and "amasia merge" not in result.stderr
 
 
-def test_what_merge_leaves_out_is_not_offered_as_a_session(stub: Stub) -> None:
-    assert stub.measure(script=NOISY).returncode == 0
-    document = json.loads(stub.out.read_text())
-    for row in document["groups"][0]["rows"]:
-        row["source_digest"] = "ab" * 32
-    stub.out.write_text(sealed(document))
-    result = reproduce(stub, script=NOISY)
-    assert result.returncode == 0 and "amasia merge" not in result.stderr
-
-
 def test_what_is_not_possible_here_is_said_with_the_reason(stub: Stub) -> None:
-    assert stub.measure(*THREE[:4], script=NOISY).returncode == 0
+    stub.measure(*THREE[:4], script=NOISY)
     document = json.loads(stub.out.read_text())
     for row in document["groups"][0]["rows"]:
         if row["variant"] == "stub/tma":
@@ -1153,56 +988,35 @@ def test_what_is_not_possible_here_is_said_with_the_reason(stub: Stub) -> None:
     document["groups"][1]["key"]["app"] = "elsewhere"
     stub.out.write_text(sealed(document))
     script = {"rows": {**NOISY["rows"], "stub/dsm": {"skipped": "needs another GPU"}}}
-    result = reproduce(stub, script=script)
-    assert result.returncode == 1
+    result = reproduce(stub, script=script, status=1)
     assert "stub/tma has no config of another time in this program" in result.stderr
     assert "app elsewhere is not part of this program" in result.stderr
     assert "skipped stub/dsm (iso) at stub n=1000 cold stream: needs another GPU" in result.stderr
 
 
-def test_a_dry_run_shows_what_would_be_measured_again(stub: Stub) -> None:
-    assert stub.measure(*THREE, script=NOISY).returncode == 0
-    stub.log.unlink()
-    result = stub.run("reproduce", str(stub.out), "--dry-run")
-    assert result.returncode == 0 and stub.opened() == []
-    assert "3 groups" in result.stdout and "stub/tma" in result.stdout
-
-
 def test_a_part_of_a_file_is_measured_again(stub: Stub) -> None:
-    assert stub.measure(*THREE, script=NOISY).returncode == 0
+    stub.measure(*THREE, script=NOISY)
     stub.log.unlink()
     command = ("reproduce", str(stub.out), "--out", str(stub.folder / "again.json"))
     result = stub.run(*command, "--only", "stub n=2000 *", script=NOISY)
-    assert result.returncode == 0, result.stderr
     assert stub.opened() == ["n=2000"]
     assert "n=2000" in result.stdout and "n=3000" not in result.stdout
-    refused = stub.run(*command, "--only", "stub n=2001 cold stream")
-    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    refused = stub.run(*command, "--only", "stub n=2001 cold stream", status=2)
+    assert len(refused.stderr.splitlines()) == 1
     assert "nothing in the file has such a name; did you mean stub n=2000" in refused.stderr
 
 
-def test_a_file_that_is_read_is_not_replaced(stub: Stub) -> None:
-    assert stub.measure(script=NOISY).returncode == 0
+@pytest.mark.parametrize("command", [("reproduce", "--overwrite", "--out"), ("export", "--csv")])
+def test_a_file_that_is_read_is_not_replaced(stub: Stub, command: tuple[str, ...]) -> None:
+    stub.measure(script=NOISY)
     before = stub.out.read_bytes()
     (stub.folder / "link.json").symlink_to(stub.out)
     stub.log.unlink()
-    for name in (stub.out, stub.folder / "link.json"):
-        command = ("reproduce", str(stub.out), "--out", str(name), "--overwrite")
-        result = stub.run(*command, script=NOISY)
-        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    for name in ("run.json", "link.json"):
+        result = stub.run(command[0], "run.json", *command[1:], name, script=NOISY, status=2)
+        assert len(result.stderr.splitlines()) == 1
         assert "is read by this command and would be replaced" in result.stderr
     assert stub.out.read_bytes() == before and not stub.opened()
-
-
-def test_a_table_does_not_replace_the_file_it_is_of(stub: Stub) -> None:
-    assert stub.measure(script=NOISY).returncode == 0
-    before = stub.out.read_bytes()
-    (stub.folder / "link.json").symlink_to(stub.out)
-    for name in (stub.out, stub.folder / "link.json"):
-        result = stub.run("export", str(stub.out), "--csv", str(name))
-        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
-        assert "is read by this command and would be replaced" in result.stderr
-    assert stub.out.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -1216,35 +1030,24 @@ def test_a_table_does_not_replace_the_file_it_is_of(stub: Stub) -> None:
     ],
 )
 def test_a_table_does_not_replace_what_is_measured(stub: Stub, options: tuple[str, ...]) -> None:
-    result = stub.run("run", "stub", "--roles", "iso", "--size", "n=1000", *options, script=NOISY)
-    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    result = stub.run(
+        "run", "stub", "--roles", "iso", "--size", "n=1000", *options, script=NOISY, status=2
+    )
+    assert len(result.stderr.splitlines()) == 1
     assert "would be written twice" in result.stderr and stub.opened() == []
 
 
 def test_what_is_asked_for_twice_is_measured_once(stub: Stub) -> None:
     twice = ("--size", "n=1000", "--size", "n=1000", "--cache", "cold,cold", "--launch", "graph")
-    assert stub.measure(*twice, "--launch", "graph").returncode == 0
+    stub.measure(*twice, "--launch", "graph")
     assert stub.opened() == ["n=1000"]
-    assert stub.run("export", str(stub.out), "--csv", "-").returncode == 0
-
-
-@pytest.mark.parametrize("option", ["--json", "--csv", "--markdown"])
-def test_a_table_that_cannot_be_written_is_said_before_measuring(stub: Stub, option: str) -> None:
-    assert stub.measure(script=NOISY).returncode == 0
-    stub.log.unlink()
-    nowhere = "/proc/no-such-folder/table"
-    out = ("--out", str(stub.folder / "again.json"))
-    command = ("run", "stub", "--size", "n=1000")
-    result = stub.run(*command, *out, option, nowhere, script=NOISY)
-    assert result.returncode == 2 and nowhere in result.stderr.splitlines()[-1]
-    assert stub.opened() == []
 
 
 def test_points_are_measured_again(stub: Stub) -> None:
     values = {str(i): {"values": [7.0, 7.01, 6.99]} for i in range(4)}
     command = ("run", "stub/points", "--out", str(stub.out))
-    assert stub.run(*command, script={"points": values}).returncode == 0
+    stub.run(*command, script={"points": values})
     other = {**values, "2": {"values": [9.0, 9.01]}}
-    assert reproduce(stub, script={"points": other}).returncode == 0
+    reproduce(stub, script={"points": other})
     (again,) = json.loads((stub.folder / "again.json").read_text())["microbenchmarks"]
     assert 9.0 <= again["rows"][2]["value"]["median"] <= 9.01

@@ -1,4 +1,4 @@
-// Implementations of y = a x + y that tests/cli/test_bench.py brings as a shared library: one that
+// User kernels of y = a x + y, which tests/cli/test_bench.py loads as a shared library: one that
 // is right, and the ways in which one can be wrong. On the stub they work on memory of the host.
 #include <chrono>
 #include <cstdio>
@@ -55,23 +55,9 @@ IMPLEMENTATION works_once(void*, void** a) {
   return 0;
 }
 
-/// Right when it is tried and verified, and for the first of the timed runs.
-IMPLEMENTATION wrong_later(void*, void** a) {
-  static int runs = 0;
-  Arguments(a).work();
-  if (++runs > 12) Arguments(a).y[3] += 1;
-  return 0;
-}
-
 IMPLEMENTATION off_by_a_byte(void*, void** a) {
   Arguments(a).work();
   reinterpret_cast<char*>(Arguments(a).y + 17)[2] ^= 1;
-  return 0;
-}
-
-IMPLEMENTATION writes_behind(void*, void** a) {
-  Arguments(a).work();
-  Arguments(a).y[Arguments(a).n + 2] = 0;
   return 0;
 }
 
@@ -81,32 +67,10 @@ IMPLEMENTATION writes_before(void*, void** a) {
   return 0;
 }
 
-IMPLEMENTATION writes_input(void*, void** a) {
-  Arguments(a).work();
-  Arguments(a).x[5] = 9;
-  return 0;
-}
-
-/// As a side stream that nobody waits for.
-IMPLEMENTATION works_beside(void*, void** a) {
-  std::thread([of = Arguments(a)] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    of.work();
-  }).detach();
-  return 0;
-}
-
 IMPLEMENTATION takes_all_memory(void*, void** a) {
   static void* const taken = std::malloc(std::size_t{900} << 20);
   Arguments(a).work();
   return taken == nullptr ? 1 : 0;
-}
-
-IMPLEMENTATION leaks(void*, void** a) {
-  static void* volatile last;
-  last = std::malloc(4 << 20);
-  Arguments(a).work();
-  return 0;
 }
 
 IMPLEMENTATION prints(void*, void** a) {
