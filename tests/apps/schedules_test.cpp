@@ -1,7 +1,6 @@
 // Schedules and movements of all apps: what one strategy was given, the others were offered.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 

@@ -186,22 +186,14 @@ const std::vector<std::string> number_words{"\n",
                                             std::string(300, '1'),
                                             std::string(1, '\0')};
 
-TEST_F(FuzzedFiles, Grids) {
-  fuzz("grid", number_words, 800, [this](const std::string& text) {
-    EXPECT_EQ(formats::read_grid_file(file(text), 2, 3).size(), 6u);
-  });
-}
-
-TEST_F(FuzzedFiles, Matrices) {
-  fuzz("matrix", number_words, 800, [this](const std::string& text) {
-    EXPECT_EQ(formats::read_matrix_file(file(text), 3).size(), 9u);
-  });
-}
-
-TEST_F(FuzzedFiles, Keys) {
-  fuzz("keys", number_words, 800, [this](const std::string& text) {
-    EXPECT_EQ(formats::read_text_keys(file(text), 4).size(), 4u);
-  });
+TEST_F(FuzzedFiles, Numbers) {
+  const std::pair<const char*, std::function<void(const std::string&)>> readers[] = {
+      {"grid", [](auto& path) { EXPECT_EQ(formats::read_grid_file(path, 2, 3).size(), 6u); }},
+      {"matrix", [](auto& path) { EXPECT_EQ(formats::read_matrix_file(path, 3).size(), 9u); }},
+      {"keys", [](auto& path) { EXPECT_EQ(formats::read_text_keys(path, 4).size(), 4u); }}};
+  for (const auto& [corpus, read] : readers) {
+    fuzz(corpus, number_words, 800, [&, &read = read](const auto& text) { read(file(text)); });
+  }
 }
 
 TEST_F(FuzzedFiles, Sequences) {

@@ -53,13 +53,6 @@ const bool registered =
     register_microbenchmark(
         {"probe/second", "What else?", "So, too.", two_points, {}, asked_points});
 
-TEST(Microbenchmarks, AreFoundByName) {
-  ASSERT_TRUE(registered);
-  ASSERT_NE(find_microbenchmark("probe/first"), nullptr);
-  EXPECT_EQ(find_microbenchmark("probe/third"), nullptr);
-  EXPECT_EQ(microbenchmarks().front()->name, "probe/first");
-}
-
 TEST(Microbenchmarks, MistakesOfARegistrationAreErrors) {
   EXPECT_THROW(register_microbenchmark({"probe/first", "Again?", "m", two_points, {}}),
                std::logic_error);
@@ -129,12 +122,7 @@ TEST(Patterns, MeanMicrobenchmarksOnlyWhereNoVariantMatches) {
   EXPECT_EQ(select_all({"probe"}).microbenchmarks.size(), 2u);
   EXPECT_EQ(select_all({"probe/*"}).microbenchmarks.size(), 2u);
   EXPECT_EQ(select_all({"microbench/probe/second"}).microbenchmarks.size(), 1u);
-  try {
-    select_all({"prob/first"});
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(contains(error.what(), "probe/first"));
-  }
+  EXPECT_TRUE(contains(message_of<UsageError>([] { select_all({"prob/first"}); }), "probe/first"));
 }
 
 MicrobenchmarkResult measured() {
@@ -258,7 +246,6 @@ TEST(ResultFiles, HoldMicrobenchmarksOnlyWhereThereAreSome) {
   const auto json = to_json(file);
   EXPECT_EQ(to_json(result_from_json(json)), json);
   EXPECT_EQ(json["microbenchmarks"][0]["findings"][0]["quantity"], "capacity");
-  expect_golden("microbenchmarks.json", dump_json(json["microbenchmarks"]));
 }
 
 TEST(Exports, ShowPointsProofsAndFindings) {

@@ -129,9 +129,21 @@ class NvmlOfFake : public testing::Test {
 
 constexpr const char* bus = "0000:1b:00.0";
 
-TEST_F(NvmlOfFake, FindsTheDeviceByUuidToo) {
+TEST_F(NvmlOfFake, NothingIsKnownWithoutTheDeviceOrTheLibrary) {
   EXPECT_TRUE(Nvml("GPU-5e2f", resolve).available());
   EXPECT_FALSE(Nvml("GPU-0000", resolve).available());
+  const Nvml absent("0000:ff:00.0", resolve),
+      without(bus, [](const char*) -> void* { return nullptr; });
+  EXPECT_NE(absent.reason().find("error 6"), std::string::npos) << absent.reason();
+  EXPECT_NE(without.reason().find("libnvidia-ml.so.1"), std::string::npos) << without.reason();
+  for (const Nvml* nvml : {&absent, &without}) {
+    EXPECT_FALSE(nvml->available());
+    EXPECT_FALSE(nvml->sm_clock_mhz());
+    EXPECT_FALSE(nvml->total_energy_mj());
+    EXPECT_FALSE(nvml->throttled());
+    EXPECT_EQ(nvml->throttle_reasons(), "");
+    EXPECT_TRUE(nvml->state().empty());
+  }
 }
 
 TEST_F(NvmlOfFake, ShutsDownOncePerStartThatSucceeded) {
@@ -145,25 +157,6 @@ TEST_F(NvmlOfFake, ShutsDownOncePerStartThatSucceeded) {
   fake.failing["nvmlInit_v2"] = true;
   { EXPECT_FALSE(Nvml(bus, resolve).available()); }
   EXPECT_EQ(fake.shut_down, 1);
-}
-
-TEST_F(NvmlOfFake, NothingIsKnownOfADeviceThatIsNotThere) {
-  const Nvml nvml("0000:ff:00.0", resolve);
-  EXPECT_FALSE(nvml.available());
-  EXPECT_NE(nvml.reason().find("error 6"), std::string::npos) << nvml.reason();
-  EXPECT_FALSE(nvml.sm_clock_mhz());
-  EXPECT_FALSE(nvml.total_energy_mj());
-  EXPECT_FALSE(nvml.throttled());
-  EXPECT_EQ(nvml.throttle_reasons(), "");
-  EXPECT_TRUE(nvml.state().empty());
-}
-
-TEST_F(NvmlOfFake, WithoutALibraryEverythingIsUnknown) {
-  const Nvml nvml(bus, [](const char*) -> void* { return nullptr; });
-  EXPECT_FALSE(nvml.available());
-  EXPECT_NE(nvml.reason().find("libnvidia-ml.so.1"), std::string::npos);
-  EXPECT_FALSE(nvml.temperature_c());
-  EXPECT_TRUE(nvml.state().empty());
 }
 
 TEST_F(NvmlOfFake, ALackingOrFailingFunctionLeavesOnlyItsAnswerOut) {
@@ -189,9 +182,6 @@ TEST_F(NvmlOfFake, OnlyLimitsCountAsThrottling) {
   fake.reasons = 0x4 | 0x40 | 0x1;
   EXPECT_EQ(nvml.throttled(), true);
   EXPECT_EQ(nvml.throttle_reasons(), "software power cap, hardware thermal slowdown");
-}
-
-TEST(ThrottleReasonNames, NamesEveryBitThatCounts) {
   EXPECT_EQ(throttle_reason_names(~0ULL),
             "software power cap, hardware slowdown, sync boost, software thermal slowdown, "
             "hardware thermal slowdown, hardware power brake");

@@ -41,62 +41,41 @@ TEST(Parameters, SpellingOfANumberDoesNotMatter) {
   EXPECT_FALSE(Parameters(specs(), {{"rows", "13"}}) == Parameters(specs(), {{"rows", "12"}}));
 }
 
-TEST(Parameters, FromValuesKeepsWhatItIsGiven) {
-  const Parameters p(specs(), {});
-  EXPECT_EQ(Parameters::from_values(p.values()), p);
-}
-
-TEST(Parameters, UnknownNameGetsTheNearest) {
-  EXPECT_TRUE(contains(error_of({{"row", "3"}}), "unknown parameter 'row': did you mean rows?"));
-  EXPECT_TRUE(contains(error_of({{"clos", "3"}}), "did you mean cols"));
-  EXPECT_TRUE(contains(error_of({{"zzzzzzzz", "3"}}), "valid: rows, cols, offset, chip, input"));
-}
-
-TEST(Parameters, IntegersAreChecked) {
+TEST(Parameters, SayWhatIsWrong) {
+  const struct {
+    const char *name, *value, *says;
+  } cases[] = {{"row", "3", "unknown parameter 'row': did you mean rows?"},
+               {"zzzzzzzz", "3", "valid: rows, cols, offset, chip, input"},
+               {"rows", "0", "rows: 0 is out of range; expected 1 to 4000"},
+               {"rows", "4001", "out of range"},
+               {"cols", "-5", "out of range; expected 1 or more"},
+               {"cols", "9223372036854775808", "does not fit in 64 bits"},
+               {"chip", "rodina", "no choice 'rodina'; did you mean rodinia?"},
+               {"input", "a,b", "comma"}};
+  for (const auto& c : cases) EXPECT_TRUE(contains(error_of({{c.name, c.value}}), c.says));
   for (const char* text : {"", "12x", "1e3", "1.5", " 12", "0x10", "+5", "--5"}) {
     EXPECT_TRUE(contains(error_of({{"rows", text}}), "no integer")) << text;
   }
-  EXPECT_TRUE(contains(error_of({{"rows", "0"}}), "rows: 0 is out of range; expected 1 to 4000"));
-  EXPECT_TRUE(contains(error_of({{"rows", "4001"}}), "out of range"));
-  EXPECT_TRUE(contains(error_of({{"cols", "-5"}}), "out of range; expected 1 or more"));
-  EXPECT_TRUE(contains(error_of({{"cols", "9223372036854775808"}}), "does not fit in 64 bits"));
-  EXPECT_EQ(Parameters(specs(), {{"cols", "9223372036854775807"}}).integer("cols"), INT64_MAX);
-  EXPECT_EQ(Parameters(specs(), {{"rows", "4000"}}).integer("rows"), 4000);
-  EXPECT_EQ(Parameters(specs(), {{"offset", "-10"}}).integer("offset"), -10);
+  const Parameters extreme(specs(),
+                           {{"cols", "9223372036854775807"}, {"rows", "4000"}, {"offset", "-10"}});
+  EXPECT_EQ(extreme.integer("cols"), INT64_MAX);
+  EXPECT_EQ(extreme.integer("rows"), 4000);
+  EXPECT_EQ(extreme.integer("offset"), -10);
 }
 
-TEST(Parameters, ChoicesAreChecked) {
-  EXPECT_TRUE(
-      contains(error_of({{"chip", "rodina"}}), "no choice 'rodina'; did you mean rodinia?"));
-  EXPECT_EQ(Parameters(specs(), {{"chip", "rodinia"}}).text("chip"), "rodinia");
-}
-
-TEST(Parameters, ACommaInAFileNameIsRefused) {
-  EXPECT_TRUE(contains(error_of({{"input", "a,b"}}), "comma"));
-}
-
-TEST(Parameters, AskingForWhatIsNotThereIsABug) {
-  const Parameters p(specs(), {});
-  EXPECT_THROW(p.text("depth"), std::logic_error);
-  EXPECT_THROW(p.integer("chip"), std::logic_error);
-}
-
-TEST(ParseSize, Splits) {
+TEST(ParseSize, SplitsOrSaysWhatIsWrong) {
   EXPECT_EQ(parse_size("rows=1,cols=2"), (Given{{"rows", "1"}, {"cols", "2"}}));
   EXPECT_EQ(parse_size("input="), (Given{{"input", ""}}));
   EXPECT_EQ(parse_size("input=a=b"), (Given{{"input", "a=b"}}));
-}
-
-TEST(ParseSize, SaysWhatIsWrong) {
-  const auto error = [](const char* text) {
-    return message_of<UsageError>([&] { parse_size(text); });
-  };
-  EXPECT_TRUE(contains(error(""), "is empty"));
-  EXPECT_TRUE(contains(error("rows"), "'rows' has no '='"));
-  EXPECT_TRUE(contains(error("=3"), "has no name"));
-  EXPECT_TRUE(contains(error("rows=1,"), "a parameter is empty"));
-  EXPECT_TRUE(contains(error(",rows=1"), "a parameter is empty"));
-  EXPECT_TRUE(contains(error("rows=1,rows=1"), "'rows' is given twice"));
+  const std::pair<const char*, const char*> wrong[] = {{"", "is empty"},
+                                                       {"rows", "'rows' has no '='"},
+                                                       {"=3", "has no name"},
+                                                       {"rows=1,", "a parameter is empty"},
+                                                       {",rows=1", "a parameter is empty"},
+                                                       {"rows=1,rows=1", "'rows' is given twice"}};
+  for (const auto& [text, says] : wrong) {
+    EXPECT_TRUE(contains(message_of<UsageError>([&, text = text] { parse_size(text); }), says));
+  }
 }
 
 }  // namespace

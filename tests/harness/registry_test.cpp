@@ -73,24 +73,17 @@ std::vector<std::string> names(const std::vector<const Variant*>& list) {
 
 using Names = std::vector<std::string>;
 
-TEST(Registry, AppsAreInNameOrder) {
-  Names found;
-  for (const App* app : apps()) found.emplace_back(app->name());
-  EXPECT_EQ(found, (Names{"alpha", "mu", "zeta"}));
-}
-
-TEST(Registry, VariantsAreByAppThenStrategyThenComparators) {
+TEST(Registry, IsInNameOrderAndVariantsByAppThenStrategyThenComparators) {
+  Names names_of_apps, names_of_ceilings;
+  for (const App* app : apps()) names_of_apps.emplace_back(app->name());
+  for (const CeilingProbe& p : ceiling_probes()) names_of_ceilings.push_back(p.name);
+  EXPECT_EQ(names_of_apps, (Names{"alpha", "mu", "zeta"}));
+  EXPECT_EQ(names_of_ceilings, (Names{"copy_bandwidth", "fp32_rate", "write_bandwidth"}));
   EXPECT_EQ(names(variants()), (Names{"alpha/baseline", "alpha/register_bypass", "alpha/overlap",
                                       "alpha/drop_off", "alpha/tma", "alpha/dsm", "alpha/cub",
                                       "alpha/vendor", "zeta/baseline", "zeta/tma"}));
   EXPECT_EQ(names(variants_of("zeta")), (Names{"zeta/baseline", "zeta/tma"}));
   EXPECT_TRUE(variants_of("mu").empty());
-}
-
-TEST(Registry, CeilingsAreInNameOrder) {
-  Names found;
-  for (const CeilingProbe& p : ceiling_probes()) found.push_back(p.name);
-  EXPECT_EQ(found, (Names{"copy_bandwidth", "fp32_rate", "write_bandwidth"}));
 }
 
 TEST(Registry, FindsByName) {

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
-#include "harness/cli/completion.hpp"
 #include "harness/cli/description.hpp"
-#include "harness/text/wrap.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia {
@@ -87,44 +84,6 @@ TEST(Help, OfEveryCommandShowsDefaultsExitCodesAndTwoExamples) {
       EXPECT_TRUE(contains(help, "(default:"));
     }
   }
-}
-
-TEST(Help, FitsThePage) {
-  const Parser parser = make_parser();
-  const ProgramDescription program = describe(*parser.program);
-  std::string pages = to_help(program);
-  for (const CommandDescription& c : program.commands) pages += to_help(c);
-  std::istringstream lines(pages);
-  for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(columns_of(line), page_columns) << line;
-  }
-}
-
-TEST(Usage, NamesArgumentsAndWhatMustBeGiven) {
-  const Parser parser = make_parser();
-  std::map<std::string, std::string> usages;
-  for (const CommandDescription& c : describe(*parser.program).commands) {
-    usages[c.command->name] = usage(c);
-  }
-  EXPECT_EQ(usages["reproduce"], "amasia reproduce FILE [OPTIONS]");
-  EXPECT_EQ(usages["merge"], "amasia merge --out FILE INPUTS... [OPTIONS]");
-  EXPECT_EQ(usages["study"], "amasia study NAME [PATTERNS...] [OPTIONS]");
-}
-
-TEST(Completion, OffersEveryOptionAndItsValues) {
-  const Parser parser = make_parser();
-  const ProgramDescription program = describe(*parser.program);
-  for (const std::string& shell : completion_shells()) {
-    const std::string script = completion_script(program, shell);
-    for (const CommandDescription& c : program.commands) {
-      for (const OptionDescription& o : c.options) {
-        if (o.positional) continue;
-        EXPECT_TRUE(contains(script, shell == "fish" ? "-l " + o.name.substr(2) : o.name));
-        for (const std::string& choice : o.choices) EXPECT_TRUE(contains(script, choice));
-      }
-    }
-  }
-  EXPECT_THROW(completion_script(program, "csh"), std::logic_error);
 }
 
 }  // namespace

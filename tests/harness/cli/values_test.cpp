@@ -45,18 +45,5 @@ TEST(Values, AWrongChoiceIsAnsweredWithTheNearest) {
   EXPECT_EQ(said(one_of({"smoke", "quick"}), "quik"), "no 'quik': did you mean quick?");
 }
 
-TEST(Values, ChoicesAndOffersCanBeReadBack) {
-  CLI::App app;
-  std::string text;
-  CLI::Option* option = app.add_option("--cache", text)->check(one_of({"cold", "hot"}));
-  EXPECT_EQ(choices_of(*option), (std::vector<std::string>{"cold", "hot"}));
-  EXPECT_TRUE(offers_of(*option).empty());
-  CLI::Option* open = app.add_option("patterns", text)->check(offers({"a", "b"}));
-  EXPECT_EQ(offers_of(*open), (std::vector<std::string>{"a", "b"}));
-  EXPECT_TRUE(choices_of(*open).empty());
-  CLI::Option* none = app.add_option("--none", text)->check(offers({}));
-  EXPECT_TRUE(offers_of(*none).empty());
-}
-
 }  // namespace
 }  // namespace amasia

@@ -103,15 +103,6 @@ TEST(SassCounts, TheTimedLoopIsTheLargestWithoutATimer) {
   EXPECT_EQ(code.of("k").timed, (Counts{{"FMUL.FTZ", 2}, {"POPC", 1}, {"BRA", 2}}));
 }
 
-TEST(SassCounts, TextThatIsNoListingHasNoKernels) {
-  for (const char* text :
-       {"", "\n\n", "/*0000*/ LDG R1 ;\n", "Fatbin elf code:\n====\narch = sm_90\n"}) {
-    EXPECT_TRUE(CodeEvidence::from_sass(text).kernels().empty()) << text;
-  }
-  const auto cut = CodeEvidence::from_sass("Function : k\n  /*0000");
-  EXPECT_TRUE(cut.of("k").instructions.empty());
-}
-
 TEST(PtxCounts, OfKeptPtx) {
   const auto code = CodeEvidence::from_ptx(read_text(golden + "kernels.sm_90.ptx"));
   ASSERT_EQ(code.kernels().size(), 4U);
@@ -195,13 +186,6 @@ TEST(Ptx, ListsTheKernelsOfAModuleWithoutReadingIt) {
   EXPECT_EQ(ptx::contents(compiled).target, ptx::parse(compiled).target);
 }
 
-TEST(Ptx, ATargetThatIsNoneIsNone) {
-  for (const char* name : {"sm_99999999999", "sm_123456", "sm_", "sm", "", "s"}) {
-    EXPECT_EQ(ptx::parse(std::string(".version 8.0\n.target ") + name + "\n").target, 0) << name;
-  }
-  EXPECT_EQ(ptx::parse(".target sm_90a\n").target, 90);
-}
-
 TEST(Ptx, NamesOperations) {
   const std::map<std::string, std::string> expected{
       {"ld.relaxed.gpu.global.u32", "ld.global"},
@@ -279,19 +263,6 @@ TEST_F(CodeOfAnExecutable, ComesFromTheDisassembler) {
   EXPECT_EQ(code.of("bulk").source, "sass");
   EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() + "\n");
   EXPECT_EQ(code.of("_Z4nonev").source, "none: the machine code has no such kernel");
-}
-
-TEST_F(CodeOfAnExecutable, IsReadOncePerKernel) {
-  use_cuobjdump(listing);
-  CodeEvidence code(executable(), 90);
-  code.read({});
-  EXPECT_FALSE(fs::exists(folder_ / "calls"));
-  code.read({"bulk", "bulk"});
-  code.read({"bulk"});
-  code.read({"cluster"});  // was listed with it
-  code.read({"bulk", "other"});
-  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() +
-                         "\n-sass -arch sm_90 -fun other " + executable() + "\n");
 }
 
 TEST_F(CodeOfAnExecutable, ManyKernelsAreReadBySeveralDisassemblers) {

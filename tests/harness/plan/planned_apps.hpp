@@ -2,7 +2,6 @@
 // and dsm. An instance of size n takes 8 n bytes. Included by one file of each test program.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "harness/errors.hpp"
 #include "harness/plan/study.hpp"
 #include "tests/harness/plan/planned_apps.hpp"

@@ -35,14 +35,5 @@ TEST(FindStudy, NamesTheNearestOfAllWhenOneIsMistyped) {
   EXPECT_TRUE(is_one_line(message("something else altogether")));
 }
 
-TEST(PresetFrom, TakesTheFourNamesOnly) {
-  for (const Preset preset : all_values<Preset>()) {
-    EXPECT_EQ(preset_from(std::string(word_of(preset))), preset);
-  }
-  const std::string message = message_of<UsageError>([] { preset_from("smok"); });
-  EXPECT_EQ(message, "no preset 'smok': did you mean smoke?");
-  EXPECT_THROW(preset_from(""), UsageError);
-}
-
 }  // namespace
 }  // namespace amasia

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <tuple>
 
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
@@ -32,10 +32,6 @@ TuningEntry entry(Parameters at, std::string winner) {
   e.source_digest = "d1";
   e.date_utc = "2026-01-01T00:00:00Z";
   return e;
-}
-
-std::string temporary(const std::string& name) {
-  return (std::filesystem::path(testing::TempDir()) / name).string();
 }
 
 /// Of entry() at this size.
@@ -74,7 +70,8 @@ TEST(Tuning, TakesTheExactSizeAndModeBeforeTheNearest) {
 }
 
 TEST(Tuning, SurvivesTheDisk) {
-  const std::string path = temporary("tuning.json");
+  const TemporaryFolder folder;
+  const std::string path = folder / "tuning.json";
   TuningTable t;
   auto e = entry(size("1000", "999"), "winner");
   e.table.push_back({"winner", RowStatus::ok, "", 1.5, 1.4, 1.6, 15});
@@ -96,46 +93,42 @@ TEST(Tuning, SurvivesTheDisk) {
 }
 
 TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
-  EXPECT_TRUE(TuningTable::read(temporary("none.json")).entries().empty());
+  const TemporaryFolder folder;
+  const std::string path = folder / "tuning.json";
+  EXPECT_TRUE(TuningTable::read(path).entries().empty());
   for (const char* text :
-       {"", "{", "[]", "{\"schema\": \"other\", \"version\": 1, \"entries\": []}",
-        "{\"schema\": \"amasia-tuning\", \"version\": 1}",
-        "{\"schema\": \"amasia-tuning\", \"version\": 1, \"entries\": [{}]}"}) {
-    const std::string path = temporary("broken.json");
-    std::ofstream(path) << text;
+       {"", "{", "[]", "{\"schema\": \"other\", \"version\": 2, \"entries\": []}",
+        "{\"schema\": \"amasia-tuning\", \"version\": 2}",
+        "{\"schema\": \"amasia-tuning\", \"version\": 2, \"entries\": [{}]}"}) {
+    write_text(path, text);
     EXPECT_THROW(TuningTable::read(path), ResultError) << text;
   }
-}
-
-TEST(Tuning, AMemberThatIsWrongIsNamed) {
-  const std::string path = temporary("tuning.json");
-  const std::string entry =
-      R"({"device": "d", "variant": "nw/tma", "size": {"n": "64"}, "cache": "cold",)"
-      R"("launch": "stream", "config": "a", "source_digest": "", "date_utc": "",)"
-      R"("table": [{"config": "a", "status": "ok", "reason": "", "median_ms": 1.0,)"
-      R"("low_ms": 1.0, "high_ms": 1.0, "n": 5}]})";
-  const auto refusal = [&](const std::string& part, const std::string& wrong) {
-    std::string text = R"({"schema": "amasia-tuning", "version": 2, "entries": [)" + entry + "]}";
-    text.replace(text.find(part), part.size(), wrong);
-    std::ofstream(path) << text;
-    try {
-      TuningTable::read(path);
-    } catch (const ResultError& error) {
-      return std::string(error.what()).substr(path.size());
-    }
-    return std::string("nothing");
-  };
-  EXPECT_EQ(refusal("\"n\": 5", "\"n\": 5"), "nothing");
-  EXPECT_EQ(refusal("\"n\": 5", "\"n\": 1e308"),
-            ": entries[0].table[0].n: expected an integer of 64 bits at most, found 1e+308");
-  EXPECT_EQ(refusal("\"n\": 5", "\"n\": 4294967296"),
-            ": entries[0].table[0].n: expected one in range, found 4294967296");
-  EXPECT_EQ(refusal("\"median_ms\": 1.0", "\"median_ms\": -1.0"),
-            ": entries[0].table[0].median_ms: expected a positive number, found -1.0");
-  EXPECT_EQ(refusal("\"cold\"", "\"warm\""),
-            ": entries[0].cache: expected cold or hot, found \"warm\"");
-  EXPECT_EQ(refusal("\"version\": 2", "\"version\": 3").substr(0, 61),
-            ": version: 3 is newer than this program, which reads 1 to 2: ");
+  const std::string whole =
+      R"({"schema": "amasia-tuning", "version": 2, "entries": [{"device": "d",)"
+      R"("variant": "nw/tma", "size": {"n": "64"}, "cache": "cold", "launch": "stream",)"
+      R"("config": "a", "source_digest": "", "date_utc": "", "table": [{"config": "a",)"
+      R"("status": "ok", "reason": "", "median_ms": 1.0, "low_ms": 1.0, "high_ms": 1.0,)"
+      R"("n": 5}]}]})";
+  write_text(path, whole);
+  EXPECT_NO_THROW(TuningTable::read(path));
+  const struct {
+    const char *part, *wrong, *says;
+  } cases[] = {{"\"n\": 5", "\"n\": 1e308",
+                "entries[0].table[0].n: expected an integer of 64 bits at most, found 1e+308"},
+               {"\"n\": 5", "\"n\": 4294967296",
+                "entries[0].table[0].n: expected one in range, found 4294967296"},
+               {"\"median_ms\": 1.0", "\"median_ms\": -1.0",
+                "entries[0].table[0].median_ms: expected a positive number, found -1.0"},
+               {"\"cold\"", "\"warm\"", "entries[0].cache: expected cold or hot, found \"warm\""},
+               {"\"version\": 2", "\"version\": 3",
+                "version: 3 is newer than this program, which reads 2: read "}};
+  for (const auto& c : cases) {
+    std::string text = whole;
+    text.replace(text.find(c.part), std::string_view(c.part).size(), c.wrong);
+    write_text(path, text);
+    EXPECT_TRUE(
+        contains(message_of<ResultError>([&] { TuningTable::read(path); }), path + ": " + c.says));
+  }
 }
 
 Row candidate(const std::string& variant, const std::string& config, double ms) {
@@ -153,16 +146,26 @@ Row candidate(const std::string& variant, const std::string& config, double ms) 
   return row;
 }
 
-TEST(TuningEntry, TheFastestThatMayBeChosenWins) {
+struct SearchedConfig {
+  std::string name, schedule = {};
+  bool reference_only = false;
+};
+Variant searched(const std::string& name, const std::vector<SearchedConfig>& configs) {
   Variant v;
-  v.app = "pathfinder";
-  v.strategy = "dsm";
-  for (const char* name : {"iso", "wide", "narrow", "cluster of one", "broken"}) {
-    Config c;
-    c.info.name = name;
-    c.info.reference_only = std::string(name) == "cluster of one";
-    v.configs.push_back(c);
+  v.app = name.substr(0, name.find('/'));
+  v.strategy = name.substr(name.find('/') + 1);
+  for (const SearchedConfig& config : configs) {
+    Config& c = v.configs.emplace_back();
+    c.info.name = config.name;
+    c.info.schedule = config.schedule;
+    c.info.reference_only = config.reference_only;
   }
+  return v;
+}
+
+TEST(TuningEntry, TheFastestThatMayBeChosenWins) {
+  const Variant v = searched(
+      "pathfinder/dsm", {{"iso"}, {"wide"}, {"narrow"}, {"cluster of one", "", true}, {"broken"}});
   GroupResult search;
   search.key = {"pathfinder", Parameters{}, CacheMode::cold, LaunchMode::graph};
   search.rows = {
@@ -204,15 +207,7 @@ std::vector<double> noisy(double ms, int phase, double noise) {
 }
 
 TEST(TuningEntry, WhatIsNotToldApartFromTheWinnerIsSaid) {
-  Variant v;
-  v.app = "app";
-  v.strategy = "tma";
-  for (const char* name : {"slow", "one", "other", "reference"}) {
-    Config c;
-    c.info.name = name;
-    c.info.reference_only = std::string(name) == "reference";
-    v.configs.push_back(c);
-  }
+  const Variant v = searched("app/tma", {{"slow"}, {"one"}, {"other"}, {"reference", "", true}});
   GroupResult search;
   search.key = {"app", Parameters{}, CacheMode::cold, LaunchMode::graph};
   // One per cent apart under a drift of 28 per cent, which is the same in all rows of a round.
@@ -286,8 +281,8 @@ TEST(Tuning, AGpuWithoutWinnersTakesThoseOfTheNearestOfItsComputeCapability) {
 }
 
 TEST(Tuning, TheFileSaysOfWhichGpusItIs) {
-  const std::string path = temporary("tuning.json");
-  std::filesystem::remove(path);
+  const TemporaryFolder folder;
+  const std::string path = folder / "tuning.json";
   add_winners(path, model("a", 90, 132), {entry(size("1000", "1000"), "x")});
   add_winners(path, model("a", 90, 114), {});
   add_winners(path, model("b", 80, 108), {});
@@ -298,22 +293,12 @@ TEST(Tuning, TheFileSaysOfWhichGpusItIs) {
 }
 
 TEST(Tuning, TheTableOfASearchHasTheBestOfEachSchedule) {
-  Variant v;
-  v.app = "app";
-  v.strategy = "tma";
-  const auto add = [&](const char* name, const char* schedule, bool reference_only = false) {
-    Config c;
-    c.info.name = name;
-    c.info.schedule = schedule;
-    c.info.reference_only = reference_only;
-    v.configs.push_back(c);
-  };
-  add("iso", "iso");
-  add("wide/2", "wide");
-  add("wide/5", "wide");
-  add("wide/alone", "wide", true);
-  add("tall", "tall");
-  add("undivided", "");
+  const Variant v = searched("app/tma", {{"iso", "iso"},
+                                         {"wide/2", "wide"},
+                                         {"wide/5", "wide"},
+                                         {"wide/alone", "wide", true},
+                                         {"tall", "tall"},
+                                         {"undivided"}});
   TuningEntry e = entry(size("1000", "1000"), "wide/5");
   const auto timed = [](const char* name, double ms) {
     TuningCandidate c{name};

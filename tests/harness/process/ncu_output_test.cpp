@@ -49,14 +49,6 @@ TEST(NcuOutput, IsReadAsItWasPrinted) {
   EXPECT_NEAR(counters.stalls.at("long_scoreboard"), 8.67 / 20.84, 1e-9);
 }
 
-TEST(NcuOutput, WhatCouldNotBeCountedIsAbsent) {
-  const NcuOutput output = golden_output("raw.csv");
-  const auto& second = output.results.at(1).metrics;
-  EXPECT_FALSE(second.contains("sm__warps_active.avg.pct_of_peak_sustained_active"));
-  EXPECT_DOUBLE_EQ(second.at("gpu__time_duration.sum"), 8001500);
-  EXPECT_DOUBLE_EQ(second.at("dram__bytes_write.sum"), 0);
-}
-
 TEST(NcuOutput, TheDetailsPageHasALineForEachMetric) {
   const NcuOutput output = golden_output("details.csv");
   ASSERT_EQ(output.results.size(), 2u);

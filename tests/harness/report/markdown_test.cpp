@@ -1,8 +1,5 @@
 #include "harness/report/markdown.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "harness/report/cells.hpp"
@@ -15,30 +12,6 @@ namespace amasia {
 namespace {
 
 TEST(Markdown, IsTheRecordedOne) { expect_golden("result.md", to_markdown(sample_results())); }
-
-TEST(Markdown, TellsWhatWentWrong) {
-  const ResultFile file{sample_provenance(), {}, {sample_trouble()}};
-  const std::string text = to_markdown(file);
-  EXPECT_TRUE(
-      contains(text,
-               "FAILED pathfinder/overlap (iso): wrong result, see \"first mismatches\" in the "
-               "file\n"));
-  EXPECT_TRUE(contains(text, "  - (0, 3): got 3, expected 4"));
-  EXPECT_TRUE(contains(text, "CRASHED pathfinder/tma (best): an illegal memory access"));
-  EXPECT_TRUE(contains(text, "skipped pathfinder/dsm (best): needs sm_90, this is sm_80"));
-}
-
-TEST(Markdown, ListsRowsAtTheirBestFirstByTheirSpeedup) {
-  const std::string text = to_markdown(sample_results());
-  std::vector<std::size_t> places;
-  for (const char* row :
-       {"| baseline | best | 64x8 | 0.010000 [0.009970, 0.01003] | - |", "| tma | best |",
-        "| register_bypass | best |", "| baseline | iso |", "| tma | iso |"}) {
-    places.push_back(text.find(row));
-    ASSERT_NE(places.back(), std::string::npos) << row;
-  }
-  EXPECT_TRUE(std::is_sorted(places.begin(), places.end())) << text;
-}
 
 TEST(Markdown, PrintsTimesThatDivideToTheSpeedups) {
   const ResultFile file = sample_results();

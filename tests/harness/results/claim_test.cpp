@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "tests/sample_results.hpp"
 
@@ -76,27 +75,6 @@ TEST(Claim, IsNeverSmallerThanWhatTheRowDiffersFromItself) {
   // has already.
   tma.itself = {1.02, 0.7, 1.5, 0.99, 20, false};
   EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::faster);
-}
-
-TEST(Claim, OfARecordedFileIsWhatIsSaidNow) {
-  const ResultFile file =
-      read_result_file(AMASIA_SOURCE_DIR "/results/0.1.0/h100-80gb-hbm3/quick-hotspot.json.gz");
-  std::set<SpeedClaim> said;
-  for (const GroupResult& group : file.groups) {
-    for (const Comparison& c : group.comparisons) {
-      EXPECT_EQ(c.claim, claim_of(group.comparisons, c));
-      said.insert(c.claim);
-    }
-  }
-  for (SpeedClaim claim : {SpeedClaim::faster, SpeedClaim::slower, SpeedClaim::within_noise}) {
-    EXPECT_EQ(said.count(claim), 1U);
-  }
-}
-
-TEST(Verdict, IsWhatTheIntervalSays) {
-  EXPECT_EQ(verdict_on({1.2, 1.1, 1.3, 0.99, 9, true}), SpeedVerdict::faster);
-  EXPECT_EQ(verdict_on({0.8, 0.7, 0.9, 0.99, 9, true}), SpeedVerdict::slower);
-  EXPECT_EQ(verdict_on({1.2, 0.9, 1.3, 0.99, 9, false}), SpeedVerdict::not_resolved);
 }
 
 }  // namespace

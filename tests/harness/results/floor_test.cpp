@@ -44,29 +44,21 @@ TEST(Floor, TrafficIsTimedAsAMixtureOfTheNearestStreams) {
   EXPECT_FALSE(compute_floor(Work{}, all()));                 // nothing is said of the work
 }
 
-TEST(Floor, TensorWorkNeedsTheTensorCeiling) {
-  Work work;
-  work.operations = 8e11;
-  work.kind = Work::Kind::bf16;
-  EXPECT_FALSE(compute_floor(work, all()).has_value());
+TEST(Floor, OperationsUseTheRateOfTheirKindAndAChainItsLatencies) {
   std::vector<Ceiling> ceilings = all();
+  const auto floor = [&](double operations, Work::Kind kind, double dependent) {
+    Work work;
+    work.operations = operations;
+    work.kind = kind;
+    work.dependent_operations = dependent;
+    return compute_floor(work, ceilings);
+  };
+  EXPECT_DOUBLE_EQ(floor(6e10, Work::Kind::fp32, 0)->operations_ms, 1);
+  EXPECT_DOUBLE_EQ(floor(6e10, Work::Kind::int32, 0)->operations_ms, 2);
+  EXPECT_DOUBLE_EQ(floor(0, Work::Kind::fp32, 1e6)->dependency_ms, 2);
+  EXPECT_FALSE(floor(8e11, Work::Kind::bf16, 0)) << "without the ceiling of its tensor cores";
   ceilings.push_back(ceiling("bf16_rate", 800000));
-  EXPECT_DOUBLE_EQ(compute_floor(work, ceilings)->operations_ms, 1);
-}
-
-TEST(Floor, OperationsUseTheRateOfTheirKind) {
-  Work work;
-  work.operations = 6e10;
-  work.kind = Work::Kind::fp32;
-  EXPECT_DOUBLE_EQ(compute_floor(work, all())->operations_ms, 1);
-  work.kind = Work::Kind::int32;
-  EXPECT_DOUBLE_EQ(compute_floor(work, all())->operations_ms, 2);
-}
-
-TEST(Floor, ADependentChainTakesItsLatencies) {
-  Work work;
-  work.dependent_operations = 1e6;
-  EXPECT_DOUBLE_EQ(compute_floor(work, all())->dependency_ms, 2);
+  EXPECT_DOUBLE_EQ(floor(8e11, Work::Kind::bf16, 0)->operations_ms, 1);
 }
 
 TEST(Floor, TheLargestBinds) {

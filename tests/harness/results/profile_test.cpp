@@ -52,16 +52,6 @@ TEST(Counters, AreInTheUnitsOfTheFields) {
   EXPECT_DOUBLE_EQ(*c.tma_use, 0);  // a difference of counts, by its noise below nothing
 }
 
-TEST(Counters, StallsAreSharesOfAllThatWarpsDo) {
-  const auto metric = [](const char* reason) {
-    return std::string(stall_metric_begin).append(reason).append(stall_metric_end);
-  };
-  const Counters c = counters_of({{metric("selected"), 1}, {metric("barrier"), 4}});
-  EXPECT_DOUBLE_EQ(c.stalls.at("barrier"), 0.8);
-  EXPECT_DOUBLE_EQ(c.stalls.at("selected"), 0.2);
-  EXPECT_TRUE(counters_of({{metric("barrier"), 0}}).stalls.empty());
-}
-
 TEST(Counters, EveryOneHasAMetricAndAMeaningOfItsOwn) {
   std::set<std::string_view> meanings;
   std::size_t fields = 0;

@@ -1,15 +1,15 @@
 #include "harness/results/provenance.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
+
+#include "tests/files.hpp"
 
 namespace amasia {
 namespace {
@@ -18,13 +18,6 @@ namespace fs = std::filesystem;
 
 bool is_sha256(const std::string& text) {
   return std::regex_match(text, std::regex("[0-9a-f]{64}"));
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 TEST(SourceDigests, CoverEveryVariantInTheTree) {
@@ -129,18 +122,11 @@ class CommitScript : public testing::Test {
  protected:
   void SetUp() override {
     if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "git was not found";
-    std::string pattern = (fs::temp_directory_path() / "amasia-commit-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    tree_ = pattern;
     fs::create_directories(tree_ / "harness");
     fs::create_directories(tree_ / "results");
     std::ofstream(tree_ / "harness" / "a.cpp") << "int a;\n";
     std::ofstream(tree_ / "results" / "r.json") << "{}\n";
   }
-  void TearDown() override {
-    if (!tree_.empty()) fs::remove_all(tree_);
-  }
-
   void shell(const std::string& command) const {
     const std::string full = "cd '" + tree_.string() + "' && " + command + " >/dev/null 2>&1";
     ASSERT_EQ(std::system(full.c_str()), 0) << command;
@@ -158,7 +144,8 @@ class CommitScript : public testing::Test {
   }
   std::string answer() const { return answer(tree_); }
 
-  fs::path tree_;
+  const TemporaryFolder folder_{};
+  const fs::path tree_ = folder_.path();
 };
 
 TEST_F(CommitScript, KnowsCleanFromDirty) {

@@ -51,13 +51,6 @@ TEST(Sessions, TablesShowTheFirstWithTheLeastRounds) {
   std::swap(merged.groups[0], merged.groups[1]);
   merged.groups[0].rounds = 15;
   EXPECT_EQ(shown(), 0);
-  // Of other code it does not stand for the first.
-  merged.groups[0].rounds = 8;
-  for (GroupResult& group : merged.groups) {
-    if (group.session == 0) continue;
-    for (Row& row : group.rows) row.source_digest = "another";
-  }
-  EXPECT_EQ(shown(), 0);
 }
 
 TEST(Sessions, TablesShowTheOneWithMoreVariants) {

@@ -143,9 +143,9 @@ TEST(GroupLoop, ARowThatDiffersFromItselfClaimsNothingSmaller) {
     const GroupResult g = with(0.98, second);
     EXPECT_EQ(comparison_of(g, "stub/tma").verdict, SpeedVerdict::faster);
     EXPECT_EQ(comparison_of(g, "stub/tma").claim, SpeedClaim::within_noise);
-    EXPECT_DOUBLE_EQ(comparison_of(g, "stub/tma").itself->ratio, 1 / second);
+    EXPECT_NEAR(comparison_of(g, "stub/tma").itself->ratio, 1 / second, 1e-6);
     EXPECT_TRUE(warns(g, "stub/tma iso differs from itself by"));
-    EXPECT_EQ(g.rows[2].time_ms->median, 0.98) << "a second run is no sample of the row";
+    EXPECT_EQ(g.rows[2].time_ms->median, 0.98F) << "a second run is no sample of the row";
   }
   EXPECT_EQ(comparison_of(with(0.5, 1.03), "stub/tma").claim, SpeedClaim::faster);
   const GroupResult control =
@@ -348,25 +348,6 @@ TEST(GroupLoop, AResetThatLeavesARightAnswerCostsAllRowsOfTheGroup) {
             RowStatus::ok);
 }
 
-TEST(GroupLoop, WhatIsRegisteredTwiceIsNotRun) {
-  PlannedGroup plan = plan_of();
-  static const bool again = [] {
-    Variant twin;
-    twin.app = "stub";
-    twin.strategy = "register_bypass";
-    Config c;
-    c.info.name = "iso";
-    twin.configs.push_back(c);
-    return register_variant(twin, {"a.cu", 1}) && register_variant(twin, {"b.cu", 2});
-  }();
-  ASSERT_TRUE(again);
-  plan.rows.push_back({"stub/register_bypass", Role::iso, 0, "iso"});
-  const GroupResult g = measured(plan, Json::object());
-  EXPECT_EQ(g.rows[4].status, RowStatus::failed);
-  EXPECT_TRUE(contains(g.rows[4].reason, "twice, at a.cu:1 and at b.cu:2"));
-  EXPECT_EQ(g.rows[2].status, RowStatus::ok);
-}
-
 TEST(GroupLoop, MemoryThatRunsOutIsHeldAgainstWhatTheAppSaid) {
   const std::string said = message_of<std::runtime_error>([] {
     measured(plan_of(), {{"open", {{"do", "no_memory"}}}});
@@ -498,10 +479,10 @@ TEST(GroupLoop, AGainIsDividedIntoThatOfTheScheduleAndThatOfMovement) {
   EXPECT_EQ(gain.baseline_schedule, "wide");
   EXPECT_DOUBLE_EQ(gain.total->speedup.ratio, 2);
   ASSERT_NE(gain.by_schedule, nullptr);
-  EXPECT_DOUBLE_EQ(gain.by_schedule->speedup.ratio, 1.25);
-  EXPECT_DOUBLE_EQ(gain.by_movement->speedup.ratio, 1.6);
+  EXPECT_NEAR(gain.by_schedule->speedup.ratio, 1.25, 1e-6);
+  EXPECT_NEAR(gain.by_movement->speedup.ratio, 1.6, 1e-6);
   ASSERT_NE(gain.at_baseline_schedule, nullptr);
-  EXPECT_DOUBLE_EQ(gain.at_baseline_schedule->speedup.ratio, 2 / 1.9);
+  EXPECT_NEAR(gain.at_baseline_schedule->speedup.ratio, 2 / 1.9, 1e-6);
   // The control, the total, its two parts, and tma with baseline's schedule.
   EXPECT_EQ(g.comparisons.size(), 5u);
   // As a file they are held against their samples, each with the rows it is of.
@@ -528,7 +509,7 @@ TEST(GroupLoop, RowsThatWouldRepeatOthersFallAway) {
   const std::vector<Gain> gains = gains_of(both);
   ASSERT_EQ(gains.size(), 2u);
   EXPECT_EQ(gains[1].variant, "crossed/dsm");
-  EXPECT_DOUBLE_EQ(gains[1].by_movement->speedup.ratio, 0.5);
+  EXPECT_NEAR(gains[1].by_movement->speedup.ratio, 0.5, 1e-6);
   EXPECT_EQ(gains[1].at_baseline_schedule, nullptr);
   // A child reports the place in its plan, which has one row more.
   EXPECT_EQ(std::max_element(lines.begin(), lines.end())->first, 7);
@@ -579,7 +560,7 @@ TEST(GroupLoop, ASpellingIsHeldAgainstItsStrategyInTheConfigOfTheSameName) {
   ASSERT_NE(cost_in(g), nullptr);
   EXPECT_EQ(cost_in(g)->variant, "crossed/cuda_barrier");
   EXPECT_EQ(cost_in(g)->against, "crossed/tma");
-  EXPECT_DOUBLE_EQ(cost_in(g)->speedup.ratio, 1.2 / 1.6);
+  EXPECT_NEAR(cost_in(g)->speedup.ratio, 1.2 / 1.6, 1e-6);
   EXPECT_EQ(cost_in(g)->claim, SpeedClaim::slower);
   ResultFile file;
   file.groups.push_back(g);
@@ -587,7 +568,7 @@ TEST(GroupLoop, ASpellingIsHeldAgainstItsStrategyInTheConfigOfTheSameName) {
   // One that is there already is not run twice.
   const GroupResult there = spelled("wide", false);
   ASSERT_EQ(there.rows.size(), 4u);
-  EXPECT_DOUBLE_EQ(cost_in(there)->speedup.ratio, 1.2 / 1.6);
+  EXPECT_NEAR(cost_in(there)->speedup.ratio, 1.2 / 1.6, 1e-6);
   // Without the comparator's row there is nothing to stand beside.
   const GroupResult wrong = spelled("tall", true);
   EXPECT_EQ(wrong.rows.size(), 4u);
@@ -609,7 +590,7 @@ TEST(GroupLoop, ACrossTableHoldsEachStrategyAgainstTheBaselineOfItsSchedule) {
     EXPECT_EQ(c.schedule, c.against_schedule);
     if (c.variant != "crossed/tma") continue;
     if (c.schedule == "wide") {
-      EXPECT_DOUBLE_EQ(c.speedup.ratio, 2 / 1.9);
+      EXPECT_NEAR(c.speedup.ratio, 2 / 1.9, 1e-6);
     } else if (c.schedule == "iso") {
       EXPECT_EQ(c.speedup.ratio, 1);
     }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/harness/stub_device/stub_device.hpp"
 #include "tests/messages.hpp"

@@ -13,58 +13,48 @@ StoppingRule rule() {
   return r;
 }
 
-bool yes() { return true; }
-bool no() { return false; }
-
-TEST(StoppingRule, GoesOnWhileNothingSpeaksAgainstIt) {
-  EXPECT_EQ(rule().reason(3, 1.9, no), std::nullopt);
-  EXPECT_EQ(rule().reason(7, 1.9, no), std::nullopt);
-}
-
-TEST(StoppingRule, NamesTheReason) {
-  EXPECT_EQ(rule().reason(3, 0, yes), StopReason::narrow_enough);
-  EXPECT_EQ(rule().reason(8, 0, no), StopReason::round_limit);
-  EXPECT_EQ(rule().reason(4, 2.0, no), StopReason::time_limit);
-  // What was reached counts more than what ran out.
-  EXPECT_EQ(rule().reason(8, 9, yes), StopReason::narrow_enough);
-  EXPECT_EQ(rule().reason(8, 9, no), StopReason::round_limit);
-}
-
-TEST(StoppingRule, DoesNotBelieveAnEarlyNarrowInterval) {
-  bool asked = false;
-  const auto reason = rule().reason(2, 0, [&] { return asked = true; });
-  EXPECT_EQ(reason, std::nullopt);
-  EXPECT_FALSE(asked);
-}
-
-TEST(StoppingRule, TimeEndsItBeforeTheLeastCountUnlessThatIsWanted) {
-  StoppingRule r = rule();
-  EXPECT_EQ(r.reason(1, 2.5, no), StopReason::time_limit);
-  r.min_count_in_time = 3;
-  EXPECT_EQ(r.reason(2, 2.5, no), std::nullopt);
-  EXPECT_EQ(r.reason(3, 2.5, no), StopReason::time_limit);
-}
-
-TEST(StoppingRule, WaitsForTheLeastCountWhereItComesInReasonableTime) {
-  StoppingRule r = rule();
-  r.min_count = 6;
-  r.patience = 4;                                               // to 8 seconds
-  EXPECT_EQ(r.reason(2, 2.5, no), std::nullopt);                // six in 7.5
-  EXPECT_EQ(r.reason(2, 2.8, no), StopReason::time_limit);      // in 8.4
-  EXPECT_EQ(r.reason(5, 6.5, no), std::nullopt);                // in 7.8
-  EXPECT_EQ(r.reason(6, 7.5, no), StopReason::time_limit);      // that was to be waited for
-  EXPECT_EQ(r.reason(6, 7.5, yes), StopReason::narrow_enough);  // and may be enough
-  EXPECT_EQ(r.reason(5, 8.5, no), StopReason::time_limit);      // slower than it seemed
-}
-
-TEST(StoppingRule, WaitsForFewerWhereTheLeastCountComesTooLate) {
-  StoppingRule r = rule();
-  r.min_count = 6;
-  r.least_count = 4;
-  r.patience = 4;                                           // to 8 seconds
-  EXPECT_EQ(r.reason(1, 2.0, no), std::nullopt);            // six in 12, four in 8
-  EXPECT_EQ(r.reason(1, 2.1, no), StopReason::time_limit);  // four in 8.4
-  EXPECT_EQ(r.reason(4, 7.5, no), StopReason::time_limit);  // that was to be waited for
+TEST(StoppingRule, NamesTheReasonOrGoesOn) {
+  StoppingRule in_time = rule(), patient = rule(), for_fewer = rule();
+  in_time.min_count_in_time = 3;
+  patient.min_count = 6;
+  patient.patience = 4;  // to 8 seconds
+  for_fewer = patient;
+  for_fewer.least_count = 4;
+  const struct {
+    const StoppingRule& rule;
+    int count;
+    double seconds;
+    bool narrow;
+    std::optional<StopReason> reason;
+  } cases[] = {
+      {rule(), 3, 1.9, false, std::nullopt},
+      {rule(), 7, 1.9, false, std::nullopt},
+      {rule(), 2, 0, true, std::nullopt},  // an early narrow interval is not believed
+      {rule(), 3, 0, true, StopReason::narrow_enough},
+      {rule(), 8, 0, false, StopReason::round_limit},
+      {rule(), 4, 2.0, false, StopReason::time_limit},
+      // What was reached counts more than what ran out.
+      {rule(), 8, 9, true, StopReason::narrow_enough},
+      {rule(), 8, 9, false, StopReason::round_limit},
+      // Time ends it before the least count unless that is wanted.
+      {rule(), 1, 2.5, false, StopReason::time_limit},
+      {in_time, 2, 2.5, false, std::nullopt},
+      {in_time, 3, 2.5, false, StopReason::time_limit},
+      // The least count is waited for where it comes in reasonable time: six in 7.5, in 8.4.
+      {patient, 2, 2.5, false, std::nullopt},
+      {patient, 2, 2.8, false, StopReason::time_limit},
+      {patient, 5, 6.5, false, std::nullopt},
+      {patient, 6, 7.5, false, StopReason::time_limit},
+      {patient, 6, 7.5, true, StopReason::narrow_enough},
+      {patient, 5, 8.5, false, StopReason::time_limit},  // slower than it seemed
+      // Fewer where it comes too late: four in 8, in 8.4.
+      {for_fewer, 1, 2.0, false, std::nullopt},
+      {for_fewer, 1, 2.1, false, StopReason::time_limit},
+      {for_fewer, 4, 7.5, false, StopReason::time_limit},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(c.rule.reason(c.count, c.seconds, [&] { return c.narrow; }), c.reason) << &c - cases;
+  }
 }
 
 TEST(StoppingRule, ValuesArePreciseWhenTheirIntervalIsNarrowAndCovers) {

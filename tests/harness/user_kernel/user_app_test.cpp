@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "harness/plan/plan.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "tests/messages.hpp"
@@ -57,21 +56,6 @@ TEST(UserApp, IsAnAppForAsLongAsItIsRegistered) {
   changed.implementations[1].digest = "cc";
   const UserRegistration registration = register_user_app(changed);
   EXPECT_EQ(source_digest("mine/new"), "cc");
-}
-
-TEST(UserApp, EveryImplementationIsARowAtBestAndTheBaselineHasAControl) {
-  UserApp app = loaded("rows");
-  app.implementations[1].broken = "rows.toml:9: no such file";
-  const UserRegistration registration = register_user_app(std::move(app));
-  const std::vector<PlannedRow> rows = comparison_rows(
-      {"rows", {}, CacheMode::cold, LaunchMode::stream}, variants_of("rows"), {Role::best}, {}, "");
-  ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0].variant, "rows/baseline");
-  EXPECT_EQ(rows[1].variant, "rows/baseline");
-  EXPECT_EQ(rows[1].repeat, 1);
-  EXPECT_EQ(rows[2].variant, "rows/new");
-  EXPECT_EQ(rows[2].excluded, "rows.toml:9: no such file");
-  EXPECT_EQ(rows[0].excluded, "");
 }
 
 TEST(UserApp, SaysInOneLineWhatItDoesNotTake) {
