@@ -23,23 +23,18 @@ function(amasia_compile_rooms_together name)
 endfunction()
 amasia_compile_together(harness ground ${harness_folder})
 amasia_compile_rooms_together(ground text statistics evidence)
-amasia_compile_rooms_together(results results published report)
+amasia_compile_rooms_together(results results conclusions published report)
 amasia_compile_rooms_together(session plan user_kernel process session implementations)
 amasia_compile_rooms_together(cli cli)
 include(digests)  # commit, compilers and the digests of the sources, for provenance.cpp
 amasia_add_provenance(harness)
 
-# The figures of the source documents, for studies that put own values beside them.
-file(GLOB published CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/inputs/published/*.csv)
-set(embedded ${PROJECT_BINARY_DIR}/generated/published/published.inc)
-add_custom_command(
-  OUTPUT ${embedded}
-  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/inputs/published -DOUTPUT=${embedded}
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  COMMAND ${CMAKE_COMMAND} -E touch ${embedded}
-  DEPENDS ${published} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  COMMENT "Published figures" VERBATIM)
-target_sources(harness PRIVATE ${embedded})
+# What the source documents published, for studies that put own values beside it.
+set(inventory ${PROJECT_SOURCE_DIR}/inputs/published/inventory.csv)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inventory})
+file(READ ${inventory} inventory)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/published/inventory.inc
+     CONTENT "R\"csv(@inventory@)csv\"\n" @ONLY)
 target_include_directories(harness PRIVATE ${PROJECT_BINARY_DIR}/generated/published)
 
 if(AMASIA_CUDA)

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/floor.hpp"
+#include "harness/conclusions/floor.hpp"
+#include "harness/conclusions/summary.hpp"
 #include "harness/results/positions.hpp"
 #include "harness/results/result.hpp"
-#include "harness/results/summary.hpp"
 #include "harness/statistics/interval_rule.hpp"
 
 namespace amasia {

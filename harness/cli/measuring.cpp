@@ -10,14 +10,13 @@
 #include "harness/cli/closing.hpp"
 #include "harness/cli/preview.hpp"
 #include "harness/cli/repeated.hpp"
-#include "harness/cli/result_files.hpp"
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
-#include "harness/results/claim.hpp"
-#include "harness/results/journal.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/row_name.hpp"
-#include "harness/results/sessions.hpp"
 #include "harness/text/folder.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"
@@ -87,8 +86,8 @@ void report(const MicrobenchmarkResult& m, Tally& tally) {
     }
     tally.valid = tally.valid && row.stop_reason != StopReason::time_limit;
   }
-  tally.valid = tally.valid && !invalidity_in(m);
-  for (const std::string& w : m.warnings) print_prose("warning: {}: {}\n", m.name, w);
+  tally.valid = tally.valid && m.invalid.empty();
+  for (const std::string& w : reservations(m)) print_prose("warning: {}: {}\n", m.name, w);
 }
 
 void report(const GroupResult& g, Tally& tally) {

@@ -148,12 +148,6 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
              "seed of the inputs");
 }
 
-void add_confidence(CLI::App& command, double& confidence) {
-  add_number(command, "--confidence", confidence, number_between(0.5, 0.999999, ""), "SHARE",
-             fmt::format("{}", confidence),
-             "one less the share of wrong ones among the cases that are called faster or slower");
-}
-
 void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own) {
   const Effort effort;
   const auto otherwise = [&](const auto& value) {

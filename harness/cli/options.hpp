@@ -53,7 +53,6 @@ void add_seed(CLI::App& command, std::uint64_t& seed);
 /// Rounds, seconds, precision, confidence. `own` names whose the defaults are: "the study's", or
 /// "" for those of Effort.
 void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own);
-void add_confidence(CLI::App& command, double& confidence);
 void add_dry_run(CLI::App& command, bool& dry_run);
 /// The file of recorded winners.
 void add_tuning(CLI::App& command, std::string& tuning);

@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/journal.hpp"
 #include "harness/errors.hpp"
 #include "harness/report/csv.hpp"
 #include "harness/report/markdown.hpp"
-#include "harness/results/journal.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 

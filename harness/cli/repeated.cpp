@@ -12,9 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/agreement.hpp"
+#include "harness/conclusions/merge.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/process/isolation.hpp"
-#include "harness/results/agreement.hpp"
-#include "harness/results/merge.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"
 

@@ -1,7 +1,6 @@
 #include "harness/cli/values.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {
@@ -16,16 +16,6 @@ namespace {
 
 constexpr const char* choices_name = "choices";
 constexpr const char* offers_name = "offers";
-
-/// The number that all of `text` is; nothing for one that is too large for its type.
-template <class Number>
-std::optional<Number> parse(const std::string& text) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return value;
-}
 
 /// Overlong input must not make an overlong message.
 std::string shortened(const std::string& text) {
@@ -47,7 +37,7 @@ std::vector<std::string> names_in(CLI::Option& option, const char* validator) {
 CLI::Validator number_between(double low, double high, const std::string& unit) {
   return CLI::Validator(
       [=](std::string& text) -> std::string {
-        const auto value = parse<double>(text);
+        const auto value = number_from<double>(text);
         if (value && *value >= low && *value <= high) return {};  // a NaN is not
         return fmt::format("'{}' is no number{} from {} to {}", shortened(text),
                            unit.empty() ? "" : " of " + unit, low, high);
@@ -58,7 +48,7 @@ CLI::Validator number_between(double low, double high, const std::string& unit) 
 CLI::Validator integer_between(std::int64_t low, std::int64_t high) {
   return CLI::Validator(
       [=](std::string& text) -> std::string {
-        const auto value = parse<std::int64_t>(text);
+        const auto value = number_from<std::int64_t>(text);
         if (value && *value >= low && *value <= high) {
           text = fmt::format("{}", *value);  // CLI11 would read a leading zero as octal
           return {};
@@ -71,7 +61,7 @@ CLI::Validator integer_between(std::int64_t low, std::int64_t high) {
 CLI::Validator unsigned_integer() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
-        if (const auto value = parse<std::uint64_t>(text)) {
+        if (const auto value = number_from<std::uint64_t>(text)) {
           text = fmt::format("{}", *value);
           return {};
         }

@@ -14,9 +14,9 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "harness/conclusions/floor.hpp"
 #include "harness/plan/sizes.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/floor.hpp"
 #include "harness/results/row_name.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/point.hpp"

@@ -1,16 +1,16 @@
 #include "harness/plan/again.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/sessions.hpp"
 #include "harness/errors.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/row_name.hpp"
-#include "harness/results/sessions.hpp"
+#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {
@@ -21,10 +21,8 @@ template <class Number>
 void take_setting(const Provenance& provenance, const std::string& name, Number& number) {
   const auto found = provenance.settings.find(name);
   if (found == provenance.settings.end()) return;
-  const std::string& text = found->second;
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc{} && end == text.data() + text.size() && value > 0) number = value;
+  const auto value = number_from<Number>(found->second);
+  if (value && *value > 0) number = *value;
 }
 
 std::string name_of(const GroupResult& group, const Row& row) {

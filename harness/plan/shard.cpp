@@ -1,10 +1,9 @@
 #include "harness/plan/shard.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/text/number.hpp"
 
 namespace amasia {
 namespace {
@@ -12,11 +11,7 @@ namespace {
 constexpr int most_shards = 1000000;  // beyond any job array
 
 /// A whole number that is all of `text`; 0 for anything else, which no shard is.
-int number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? value : 0;
-}
+int number(std::string_view text) { return number_from<int>(text).value_or(0); }
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -12,14 +11,15 @@
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/comparison.hpp"
 #include "harness/plan/plan_fields.hpp"
-#include "harness/results/comparison.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
 #include "harness/results/written.hpp"
 #include "harness/text/file.hpp"
+#include "harness/text/number.hpp"
 
 namespace amasia {
 
@@ -30,13 +30,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* tuning_schema_name = "amasia-tuning";
 constexpr int tuning_version = 2;
 
-std::optional<double> as_number(const std::string& text) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return static_cast<double>(value);
-}
-
 /// Distance of two sizes of one app: sum of |log ratio| of the integer parameters; infinite when a
 /// choice or file differs, because that is another problem.
 double distance(const Parameters& a, const Parameters& b) {
@@ -45,9 +38,9 @@ double distance(const Parameters& a, const Parameters& b) {
   for (std::size_t i = 0; i < a.values().size(); ++i) {
     const auto& [name, left] = a.values()[i];
     const auto& right = b.values()[i].second;
-    const auto x = as_number(left), y = as_number(right);
+    const auto x = number_from<std::int64_t>(left), y = number_from<std::int64_t>(right);
     if (x && y && *x > 0 && *y > 0) {
-      sum += std::abs(std::log(*x / *y));
+      sum += std::abs(std::log(static_cast<double>(*x) / static_cast<double>(*y)));
     } else if (left != right) {
       return std::numeric_limits<double>::infinity();
     }

@@ -1,13 +1,13 @@
 #include "harness/process/ncu_output.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
-#include "harness/published/csv_table.hpp"
+#include "harness/text/csv_table.hpp"
+#include "harness/text/number.hpp"
 
 namespace amasia {
 namespace {
@@ -101,12 +101,10 @@ std::optional<double> ncu_value(std::string_view text, std::string_view unit) {
     }
   }
   std::erase(digits, ',');
-  double value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, value);
-  if (digits.empty() || error != std::errc{} || rest != end || !std::isfinite(value)) return {};
+  const auto value = number_from<double>(digits);
+  if (!value || !std::isfinite(*value)) return {};
   for (const auto& known : units) {
-    if (known.unit == unit) return value * known.factor;
+    if (known.unit == unit) return *value * known.factor;
   }
   return value;
 }

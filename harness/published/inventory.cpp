@@ -2,14 +2,30 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "harness/ceiling.hpp"
 #include "harness/errors.hpp"
-#include "harness/published/csv_table.hpp"
 #include "harness/registry.hpp"
+#include "harness/text/csv_table.hpp"
 
 namespace amasia {
 namespace {
+
+constexpr std::string_view inventory_csv =
+#include "inventory.inc"
+    ;
+
+/// The parts between separators, without empty ones.
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + 1) {
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+  }
+  if (begin < text.size()) parts.push_back(text.substr(begin));
+  return parts;
+}
 
 /// "memory/latency:access=load;method=luo|tensor_core/mma": points of the first, all of the second.
 std::map<std::string, std::vector<Coordinates>> points_in(const std::string& text,
@@ -36,7 +52,7 @@ std::map<std::string, std::vector<Coordinates>> points_in(const std::string& tex
 
 const std::vector<InventoryRow>& inventory() {
   static const std::vector<InventoryRow> rows = [] {
-    const CsvTable table = published_table("inventory");
+    const CsvTable table = parse_csv(inventory_csv, "inventory.csv");
     const auto at = [&](const std::vector<std::string>& row, const char* name) {
       return row[table.column(name)];
     };

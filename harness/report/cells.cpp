@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/results/comparison.hpp"
-#include "harness/results/sessions.hpp"
+#include "harness/conclusions/comparison.hpp"
+#include "harness/conclusions/sessions.hpp"
 
 namespace amasia {
 

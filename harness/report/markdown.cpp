@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/comparison.hpp"
+#include "harness/conclusions/gains.hpp"
 #include "harness/report/cells.hpp"
-#include "harness/results/comparison.hpp"
-#include "harness/results/gains.hpp"
 #include "harness/results/row_name.hpp"
 
 namespace amasia {
@@ -279,7 +280,7 @@ std::string to_markdown(const ResultFile& file) {
       text += '\n';
       text += to_markdown(finding_table(m));
     }
-    list(m.warnings);
+    list(reservations(m));
   }
   for (const GroupResult* shown : shown_groups(file)) {
     const GroupResult& group = *shown;

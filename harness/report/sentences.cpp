@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/gains.hpp"
 #include "harness/report/cells.hpp"
-#include "harness/results/claim.hpp"
-#include "harness/results/gains.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {

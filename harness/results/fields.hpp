@@ -262,7 +262,7 @@ struct Fields<Comparison> {
 template <>
 struct Fields<Invalidity> {
   static constexpr std::string_view name = "invalidity";
-  static constexpr std::string_view meaning = "why a group's measurement is not valid";
+  static constexpr std::string_view meaning = "why a measurement is not valid";
   static constexpr auto list = fields(
       field("kind", &Invalidity::kind), field("reason", &Invalidity::reason, {.not_empty = true}),
       field("remedy", &Invalidity::remedy, {.meaning = "what to do", .not_empty = true}));
@@ -386,6 +386,8 @@ struct Fields<MicrobenchmarkResult> {
       field("scope", &MicrobenchmarkResult::scope), field("rows", &MicrobenchmarkResult::rows),
       field("findings", &MicrobenchmarkResult::findings),
       field("warnings", &MicrobenchmarkResult::warnings),
+      field("invalid", &MicrobenchmarkResult::invalid,
+            {.meaning = "anything in it: nothing is said from these points", .optional = true}),
       field("source_digest", &MicrobenchmarkResult::source_digest, {.optional = true}),
       field("wall_s", &MicrobenchmarkResult::wall_s, not_negative),
       field("session", &MicrobenchmarkResult::session, of_session),

@@ -6,9 +6,7 @@
 #include "harness/results/positions.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
-#include "harness/results/recomputed.hpp"
 #include "harness/results/result.hpp"
-#include "harness/results/summary.hpp"
 
 namespace amasia {
 namespace {
@@ -77,29 +75,12 @@ MicrobenchmarkResult microbenchmark_from_json(const Json& json) {
 GroupKey group_key_from_json(const Json& json) { return from<GroupKey>(json); }
 Parameters parameters_from_json(const Json& json) { return from<Parameters>(json); }
 
-ResultFile result_from_json(Json json) {
+ResultFile unchecked_from_json(Json json) {
   put_in_kernels(json);
   auto file = from<ResultFile>(json);
   check_dates(file.provenance, "provenance.");
-  check_summaries(file);
-  for (GroupResult& group : file.groups) {
-    set_positions(group);
-    judge_anew(group, asked_confidence(file.provenance));
-  }
+  for (GroupResult& group : file.groups) set_positions(group);
   return file;
-}
-
-ResultFile result_from_text(const std::string& text, const std::string& path) {
-  Json json = unsealed(text, path, result_schema_name, result_schema_version);
-  try {
-    return result_from_json(std::move(json));
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
-}
-
-ResultFile read_result_file(const std::string& path) {
-  return result_from_text(read_packed_file(path), path);
 }
 
 ResultFile read_beginning(const std::string& path) {

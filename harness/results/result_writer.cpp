@@ -1,6 +1,5 @@
 // Results to JSON (result.hpp says how).
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "harness/results/positions.hpp"
 #include "harness/results/result.hpp"
 #include "harness/results/written.hpp"
+#include "harness/text/number.hpp"
 
 namespace amasia {
 
@@ -23,20 +23,16 @@ std::string GroupKey::to_string() const {
 
 double detail::shortest_decimal(float value) {
   const std::string decimal = fmt::format("{}", value);
-  double number = 0;
-  std::from_chars(decimal.data(), decimal.data() + decimal.size(), number);
-  return number;
+  return number_from<double>(decimal).value();
 }
 
 Json written(const Parameters& value, const Rules&, const Place&) {
   Json object = Json::object();
   for (const auto& [name, text] : value.values()) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto number = number_from<std::int64_t>(text);
     // "007" and "-0" stay text: a number would not read back as the same characters.
-    const bool integer =
-        error == std::errc{} && end == text.data() + text.size() && std::to_string(number) == text;
-    object[name] = integer ? Json(number) : Json(text);
+    const bool integer = number && std::to_string(*number) == text;
+    object[name] = integer ? Json(*number) : Json(text);
   }
   return object;
 }

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/results/floor.hpp"
+#include "harness/conclusions/floor.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/text/folder.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/results/floor.hpp"
+#include "harness/conclusions/floor.hpp"
 
 namespace amasia {
 

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/comparison.hpp"
 #include "harness/gpu/verification.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/comparison.hpp"
 #include "harness/results/positions.hpp"
 #include "harness/session/interference.hpp"
 #include "harness/session/row.hpp"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/results/claim.hpp"
 #include "harness/session/interference.hpp"
 #include "harness/session/point.hpp"
 #include "harness/session/stopwatch.hpp"
@@ -95,9 +94,7 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
     result.rows.push_back(std::move(row));
   }
   if (const std::string who = instrument.other_processes(); !who.empty()) {
-    if (const auto why = interference_in({}, std::nullopt, who)) {
-      result.warnings.push_back(not_valid(*why));
-    }
+    if (auto why = interference_in({}, std::nullopt, who)) result.invalid = {std::move(*why)};
   }
   result.wall_s = watch.seconds();
   return result;

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/journal.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/claim.hpp"
-#include "harness/results/journal.hpp"
 #include "harness/session/ceiling_records.hpp"
 #include "harness/session/ceilings.hpp"
 #include "harness/session/child_task.hpp"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/conclusions/journal.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/process/isolation.hpp"
-#include "harness/results/journal.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/validity.hpp"
 #include "harness/user_kernel/description.hpp"

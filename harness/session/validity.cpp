@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/results/claim.hpp"
-#include "harness/results/comparison.hpp"
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/statistics/trend.hpp"
 
 namespace amasia {

@@ -148,11 +148,4 @@ double corrected_confidence(double confidence, int comparisons) {
   return 1 - (1 - confidence) / std::max(comparisons, 1);
 }
 
-int least_sample_size(double confidence) {
-  check_confidence(confidence);
-  int n = 1;
-  while (1 - std::ldexp(1.0, 1 - n) < confidence) ++n;
-  return n;
-}
-
 }  // namespace amasia

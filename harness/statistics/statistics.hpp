@@ -51,7 +51,4 @@ std::vector<double> quotients(const std::vector<double>& over, const std::vector
 /// Bonferroni: the per-comparison confidence that makes `comparisons` joint claims hold together.
 double corrected_confidence(double confidence, int comparisons);
 
-/// Least n for which the sign-test interval reaches `confidence`.
-int least_sample_size(double confidence);
-
 }  // namespace amasia

@@ -151,24 +151,4 @@ std::string to_csv(const Table& table) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const Table& table) {
-  using Json = nlohmann::ordered_json;
-  Json rows = Json::array();
-  for (const auto& row : table.rows) {
-    Json object = Json::object();
-    each_value(table, row, [&](const std::string& key, const Cell& cell) {
-      object[key] = std::visit(
-          Overloaded{
-              [](std::monostate) { return Json(nullptr); },
-              [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); },
-              [](const Estimate&) -> Json { throw std::logic_error("estimate in a field"); },
-              [](const auto& value) { return Json(value); },
-          },
-          cell);
-    });
-    rows.push_back(std::move(object));
-  }
-  return rows;
-}
-
 }  // namespace amasia

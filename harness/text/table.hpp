@@ -1,5 +1,5 @@
 // A table whose values are written once, with name and unit, and rendered as Markdown for people
-// and as CSV and JSON for programs, so that the three cannot disagree.
+// and as CSV for programs, so that the two cannot disagree.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "harness/words.hpp"
 
@@ -19,7 +17,7 @@ struct Estimate {
   double value = 0, low = 0, high = 0;
 };
 
-/// monostate: unknown; an empty field in CSV, null in JSON, "-" in Markdown.
+/// monostate: unknown; an empty field in CSV, "-" in Markdown.
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, Estimate>;
 
 /// The word of an enum; nothing for an optional without a value.
@@ -30,7 +28,7 @@ Cell word_cell(Enum value) {
 }
 
 struct Column {
-  std::string key;     // in CSV and JSON: "time_ms"; an estimate adds key_low and key_high
+  std::string key;     // in CSV: "time_ms"; an estimate adds key_low and key_high
   std::string title;   // in Markdown: "time"
   std::string unit{};  // in Markdown, after the title: "ms"
   bool estimate = false;
@@ -57,6 +55,5 @@ std::string plain_text(const Cell& cell);
 
 std::string to_markdown(const Table& table);
 std::string to_csv(const Table& table);
-nlohmann::ordered_json to_json(const Table& table);  // an array of objects
 
 }  // namespace amasia

@@ -24,7 +24,6 @@ class Kind:
 # that may make a number wrong, because nobody has judged it.
 _NOT_JUDGED = "other"
 _KINDS: tuple[tuple[str, str], ...] = (
-    (r"^not valid: ", "a measurement is not valid"),
     (r"right before timing and wrong after", "variants were right before timing and wrong after"),
     (r"^no row could run", "no row of a group could run"),
     (r"^nothing was verified|^what a run writes is verified", "outputs were not wholly verified"),

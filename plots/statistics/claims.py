@@ -1,4 +1,4 @@
-"""What may be said of a comparison. Of one run the harness says it (harness/results/claim.cpp)."""
+"""What may be said of a comparison. Of one run harness/conclusions/claim.cpp says it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,9 @@ NOT_BETWEEN_RUNS = "not resolved between runs"
 UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE, NOT_BETWEEN_RUNS, INVALID)
 
 
-_NOT_VALID = "not valid: "  # begins the warning of a microbenchmark that was disturbed
-
-
 def invalidity_in(microbenchmark: Any) -> str:
     """Why what was measured is not valid, and what to do about it; "" when it is."""
-    for warning in microbenchmark.warnings:
-        if warning.startswith(_NOT_VALID):
-            return str(warning.removeprefix(_NOT_VALID))
-    return ""
+    return "; ".join(f"{why.kind}: {why.reason}; {why.remedy}" for why in microbenchmark.invalid)
 
 
 def has_too_few_rounds(comparison: dict[str, Any]) -> bool:
@@ -32,7 +26,7 @@ def has_too_few_rounds(comparison: dict[str, Any]) -> bool:
     return comparison["verdict"] == NOT_RESOLVED and apart
 
 
-_MOST_OF_A_TIE = 0.02  # most_of_a_tie of harness/results/claim.hpp
+_MOST_OF_A_TIE = 0.02  # most_of_a_tie of harness/conclusions/claim.hpp
 
 
 def most_difference(low: float, high: float) -> float | None:

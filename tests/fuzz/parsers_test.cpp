@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/evidence/kernel_signature.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "harness/evidence/sass.hpp"
@@ -21,11 +23,10 @@
 #include "harness/plan/shard.hpp"
 #include "harness/plan/tuning.hpp"
 #include "harness/process/ncu_output.hpp"
-#include "harness/published/csv_table.hpp"
 #include "harness/results/envelope.hpp"
-#include "harness/results/journal.hpp"
 #include "harness/results/profile.hpp"
 #include "harness/results/result.hpp"
+#include "harness/text/csv_table.hpp"
 #include "harness/text/gzip.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/pattern.hpp"

@@ -4,11 +4,12 @@
 
 #include <stdexcept>
 
+#include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/merge.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/report/csv.hpp"
 #include "harness/report/markdown.hpp"
-#include "harness/results/journal.hpp"
-#include "harness/results/merge.hpp"
 #include "harness/session/completion.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"

@@ -76,7 +76,7 @@ def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
     assert list(load([whole]).points["microbenchmark"]) == list(names)
     assert len(recorded_twins([whole])) == 1
     for of in made["microbenchmarks"]:
-        of["warnings"] = ["few samples", f"not valid: company: {WHY['reason']}; {WHY['remedy']}"]
+        of["invalid"] = [WHY]
     path = save(made, "disturbed.json")
     results = load([path])
     assert results.points.empty and results.findings.empty

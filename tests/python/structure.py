@@ -25,6 +25,7 @@ HARNESS = (
     ("statistics",),
     ("evidence",),
     ("results",),
+    ("conclusions",),
     ("published",),
     ("plan", "report", "user_kernel"),
     ("process",),

@@ -3,7 +3,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/result_files.hpp"
+#include "harness/conclusions/journal.hpp"
 
 namespace amasia {
 namespace {

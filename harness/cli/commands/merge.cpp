@@ -8,10 +8,9 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/result_files.hpp"
+#include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/merge.hpp"
 #include "harness/errors.hpp"
-#include "harness/results/journal.hpp"
-#include "harness/results/merge.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {

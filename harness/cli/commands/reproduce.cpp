@@ -12,13 +12,12 @@
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/preview.hpp"
-#include "harness/cli/result_files.hpp"
+#include "harness/conclusions/agreement.hpp"
+#include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/plan/again.hpp"
 #include "harness/report/markdown.hpp"
-#include "harness/results/agreement.hpp"
-#include "harness/results/claim.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/results/sessions.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
 #include "harness/text/shell.hpp"
@@ -93,10 +92,9 @@ bool has_other_code(const ResultFile& recorded, const ResultFile& now) {
 }
 
 bool is_disturbed(const ResultFile& now) {
-  return std::any_of(now.groups.begin(), now.groups.end(),
-                     [](const GroupResult& g) { return !g.invalid.empty(); }) ||
-         std::any_of(now.microbenchmarks.begin(), now.microbenchmarks.end(),
-                     [](const MicrobenchmarkResult& m) { return invalidity_in(m).has_value(); });
+  const auto is_invalid = [](const auto& result) { return !result.invalid.empty(); };
+  return std::any_of(now.groups.begin(), now.groups.end(), is_invalid) ||
+         std::any_of(now.microbenchmarks.begin(), now.microbenchmarks.end(), is_invalid);
 }
 
 /// What to try next, with the file of the repetition.

@@ -9,8 +9,8 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/preview.hpp"
-#include "harness/results/claim.hpp"
-#include "harness/results/journal.hpp"
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/journal.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/conclusions/comparison.hpp"
 #include "harness/report/cells.hpp"
-#include "harness/results/comparison.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/results/result.hpp"
 #include "harness/text/gzip.hpp"
 #include "harness/text/json_file.hpp"

@@ -1,5 +1,6 @@
 // Profiles: which metric becomes which counter, and the file.
 #include "harness/results/profile.hpp"
+#include "harness/conclusions/recomputed.hpp"
 
 #include <gtest/gtest.h>
 

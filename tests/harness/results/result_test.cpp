@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/conclusions/recomputed.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/conclusions/gains.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/gains.hpp"
-#include "harness/results/recomputed.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/session.hpp"
 #include "harness/statistics/interval_rule.hpp"

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "harness/results/claim.hpp"
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/recomputed.hpp"
+#include "harness/conclusions/summary.hpp"
 #include "harness/results/profile.hpp"
-#include "harness/results/summary.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

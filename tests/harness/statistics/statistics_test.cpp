@@ -131,17 +131,6 @@ TEST(CorrectedConfidence, SharesTheErrorAmongTheComparisons) {
   EXPECT_THROW(corrected_confidence(1.5, 3), std::invalid_argument);
 }
 
-TEST(LeastSampleSize, IsTheFirstThatReachesTheConfidence) {
-  for (const double confidence : {0.5, 0.9, 0.95, 0.99, 0.9965, 0.9999}) {
-    const int n = least_sample_size(confidence);
-    EXPECT_GE(median_interval(one_to(n), confidence).coverage, confidence) << confidence;
-    if (n > 1) {
-      EXPECT_LT(median_interval(one_to(n - 1), confidence).coverage, confidence) << confidence;
-    }
-  }
-  EXPECT_EQ(least_sample_size(0.95), 6);
-}
-
 TEST(MedianInterval, AnInflatedVarianceMovesTheEndsAwayInRanks) {
   std::vector<double> values;
   for (int i = 1; i <= 41; ++i) values.push_back(i);

@@ -34,14 +34,6 @@ TEST(Table, CsvQuotesAndKeepsAllDigits) {
             "d,,,,,,false\n");
 }
 
-TEST(Table, Json) {
-  EXPECT_EQ(to_json(sample()).dump(),
-            R"([{"name":"a,\"b\"|\nc","time_ms":0.3333333333333333,"time_ms_low":0.25,)"
-            R"("time_ms_high":0.5,"runs":7,"share":0.1,"ok":true},)"
-            R"({"name":"d","time_ms":null,"time_ms_low":null,"time_ms_high":null,"runs":null,)"
-            R"("share":null,"ok":false}])");
-}
-
 TEST(Table, RefusesRowsThatDoNotFit) {
   Table table = sample();
   EXPECT_THROW(table.add({std::string("d")}), std::logic_error);

@@ -1,6 +1,10 @@
 // A file is believed where its samples bear it out.
 #pragma once
 
+#include <string>
+
+#include <nlohmann/json.hpp>
+
 #include "harness/results/result.hpp"
 
 namespace amasia {
@@ -12,6 +16,12 @@ namespace amasia {
 /// have it, found 9.99 (hotspot rows=512,cols=512 cold stream, hotspot/tma best against
 /// hotspot/baseline)".
 void check_summaries(const ResultFile& file);
+
+// Read and checked; what the claims are is said anew. Errors are ResultError "path:line:column:
+// what" in the syntax, "path: member: what" in the content.
+ResultFile result_from_json(nlohmann::ordered_json);  // without "path: "
+ResultFile result_from_text(const std::string& text, const std::string& path);
+ResultFile read_result_file(const std::string& path);
 
 /// The joint confidence of the comparisons of a group, as it was asked for. Throws ResultError for
 /// what is no confidence.

@@ -1,4 +1,4 @@
-#include "harness/results/claim.hpp"
+#include "harness/conclusions/claim.hpp"
 
 #include <algorithm>
 
@@ -44,6 +44,19 @@ bool within_own_noise(const Comparison& comparison) {
          is_no_farther(comparison.speedup.ratio, *comparison.itself);
 }
 
+/// Whether a ratio is within the noise of the control that it is held against. Only iso, and each
+/// schedule of a cross table, has one of its own: for all else it is that of the baseline at its
+/// best.
+bool within_control(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
+  const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
+  const Role role = by_best ? Role::best : comparison.role;
+  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
+    return control.control && control.role == role &&
+           (role != Role::cross || control.schedule == comparison.schedule) &&
+           within_noise_of(control.speedup, comparison.speedup.ratio);
+  });
+}
+
 }  // namespace
 
 SpeedVerdict verdict_on(const RatioInterval& speedup) {
@@ -51,42 +64,12 @@ SpeedVerdict verdict_on(const RatioInterval& speedup) {
   return speedup.ratio > 1 ? SpeedVerdict::faster : SpeedVerdict::slower;
 }
 
-namespace {
-
-/// Whether a ratio is within the noise of the control that it is held against. Only iso, and each
-/// schedule of a cross table, has one of its own: for all else it is that of the baseline at its
-/// best.
-template <class Within>
-bool is_within(const std::vector<Comparison>& comparisons, const Comparison& comparison,
-               Within within) {
-  const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
-  const Role role = by_best ? Role::best : comparison.role;
-  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
-    return control.control && control.role == role &&
-           (role != Role::cross || control.schedule == comparison.schedule) &&
-           within(control.speedup, comparison.speedup.ratio);
-  });
-}
-
-template <class Within>
-SpeedClaim claim_by(const std::vector<Comparison>& comparisons, const Comparison& comparison,
-                    Within within) {
+SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
   const SpeedClaim said = without_noise(comparison.verdict);
   if (said == SpeedClaim::not_resolved || comparison.control) return said;
-  return is_within(comparisons, comparison, within) || within_own_noise(comparison)
+  return within_control(comparisons, comparison) || within_own_noise(comparison)
              ? SpeedClaim::within_noise
              : said;
-}
-
-}  // namespace
-
-SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
-  return claim_by(comparisons, comparison, within_noise_of);
-}
-
-SpeedClaim earlier_claim_of(const std::vector<Comparison>& comparisons,
-                            const Comparison& comparison) {
-  return claim_by(comparisons, comparison, contains);
 }
 
 std::optional<double> most_difference(const Comparison& comparison) {
@@ -102,19 +85,11 @@ std::string to_string(const Invalidity& invalidity) {
   return fmt::format("{}: {}; {}", word_of(invalidity.kind), invalidity.reason, invalidity.remedy);
 }
 
-namespace {
-constexpr std::string_view not_valid_begins = "not valid: ";
-}
-
-std::string not_valid(const Invalidity& invalidity) {
-  return std::string(not_valid_begins) + to_string(invalidity);
-}
-
-std::optional<std::string> invalidity_in(const MicrobenchmarkResult& result) {
-  for (const std::string& warning : result.warnings) {
-    if (warning.starts_with(not_valid_begins)) return warning.substr(not_valid_begins.size());
-  }
-  return std::nullopt;
+std::vector<std::string> reservations(const MicrobenchmarkResult& result) {
+  std::vector<std::string> all;
+  for (const Invalidity& why : result.invalid) all.push_back("not valid: " + to_string(why));
+  all.insert(all.end(), result.warnings.begin(), result.warnings.end());
+  return all;
 }
 
 void set_claims(GroupResult& group) {

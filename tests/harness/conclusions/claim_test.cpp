@@ -1,4 +1,4 @@
-#include "harness/results/claim.hpp"
+#include "harness/conclusions/claim.hpp"
 
 #include <gtest/gtest.h>
 

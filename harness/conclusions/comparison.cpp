@@ -1,9 +1,9 @@
-#include "harness/results/comparison.hpp"
+#include "harness/conclusions/comparison.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "harness/results/claim.hpp"
+#include "harness/conclusions/claim.hpp"
 #include "harness/statistics/interval_rule.hpp"
 
 namespace amasia {

@@ -56,6 +56,9 @@ class Journal {
 /// in it.
 ResultFile read_journal(const std::string& path);
 
+/// Result files and journals in this order, so that the first bad one is the one that is named.
+std::vector<ResultFile> read_result_files(const std::vector<std::string>& paths);
+
 /// One clear line (UsageError) when `path` cannot be created or its disk has less than `bytes`
 /// left. Creates missing parent folders.
 void check_writable(const std::string& path, std::uint64_t bytes);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "harness/results/result.hpp"
 
@@ -13,9 +12,6 @@ namespace amasia {
 /// there is nothing for it to follow from: medians with their intervals, rates, shares of the
 /// floor, comparisons. `confidence`: joint, of all comparisons; of each median on its own.
 void recompute(GroupResult& group, double confidence);
-
-/// What a warning of rounds that resemble the ones before says of the interval.
-inline constexpr std::string_view allows_for_it = "the interval allows for it";
 
 /// Judges a group that was read, whatever rule of intervals it was written by, as it would be
 /// judged now: intervals, verdicts and claims.

@@ -1,4 +1,4 @@
-#include "harness/results/sessions.hpp"
+#include "harness/conclusions/sessions.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,14 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/results/claim.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {
 namespace {
-
-bool is_valid(const GroupResult& group) { return group.invalid.empty(); }
-bool is_valid(const MicrobenchmarkResult& result) { return !invalidity_in(result); }
 
 /// Of all variants in the group, each with its code.
 std::set<std::string> variants_in(const GroupResult& group) {
@@ -44,7 +40,7 @@ auto first_of_each(const Results& results, const Name& name) {
   std::vector<const typename Results::value_type*> first;
   std::map<std::string, std::size_t> place;
   const auto rank = [](const auto& result) {
-    return std::pair(!is_valid(result), result.session.value_or(0));
+    return std::pair(!result.invalid.empty(), result.session.value_or(0));
   };
   for (const auto& result : results) {
     const auto [at, is_new] = place.emplace(name(result), first.size());
@@ -53,7 +49,7 @@ auto first_of_each(const Results& results, const Name& name) {
       continue;
     }
     const auto*& shown = first[at->second];
-    const bool is_valid_alike = is_valid(result) == is_valid(*shown);
+    const bool is_valid_alike = result.invalid.empty() == shown->invalid.empty();
     if (is_valid_alike && (is_part_of(result, *shown) || can_say_more(*shown, result))) continue;
     if (rank(result) < rank(*shown) ||
         (is_valid_alike && (is_part_of(*shown, result) || can_say_more(result, *shown)))) {
@@ -65,10 +61,20 @@ auto first_of_each(const Results& results, const Name& name) {
 
 }  // namespace
 
+namespace {
+
+std::string code_of(const Provenance& provenance, const std::string& name, const std::string& own) {
+  const auto found = provenance.sources.find(name);
+  return !own.empty() || found == provenance.sources.end() ? own : found->second;
+}
+
+}  // namespace
+
 std::string code_of(const Provenance& provenance, const Row& row) {
-  if (!row.source_digest.empty()) return row.source_digest;
-  const auto found = provenance.sources.find(row.variant);
-  return found == provenance.sources.end() ? "" : found->second;
+  return code_of(provenance, row.variant, row.source_digest);
+}
+std::string code_of(const Provenance& provenance, const MicrobenchmarkResult& result) {
+  return code_of(provenance, result.name, result.source_digest);
 }
 
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {

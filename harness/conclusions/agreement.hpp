@@ -26,9 +26,7 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
 /// row is the same, options that reach its kernel included, is asked row by row.
 std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b);
 
-/// Every variant with a row in these groups.
-std::set<std::string> measured_variants(const std::vector<GroupResult>& groups);
-/// The same and every one of these microbenchmarks: names whose sources must agree.
+/// Every variant with a row and every microbenchmark: names whose sources must agree.
 std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
                                     const std::vector<MicrobenchmarkResult>& microbenchmarks);
 

@@ -1,4 +1,4 @@
-#include "harness/results/gains.hpp"
+#include "harness/conclusions/gains.hpp"
 
 namespace amasia {
 namespace {

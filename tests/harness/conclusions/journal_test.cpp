@@ -1,4 +1,4 @@
-#include "harness/results/journal.hpp"
+#include "harness/conclusions/journal.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "harness/conclusions/recomputed.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
@@ -366,6 +367,13 @@ TEST(CheckWritable, SaysInOneLineWhyNot) {
   EXPECT_TRUE(contains(error("/proc/run.json", 1), "cannot be written"));
   EXPECT_TRUE(contains(error(folder / "run.json", UINT64_MAX), "results may need"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
+}
+
+TEST(ReadResultFiles, NamesTheFirstBadOne) {
+  TemporaryFolder folder;
+  const std::vector<std::string> paths{folder / "x.json", folder / "y.json"};
+  for (const std::string& path : paths) write_text(path, "{");
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_result_files(paths); }), "x.json:1:2: "));
 }
 
 }  // namespace

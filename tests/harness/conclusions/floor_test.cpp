@@ -1,4 +1,4 @@
-#include "harness/results/floor.hpp"
+#include "harness/conclusions/floor.hpp"
 
 #include <gtest/gtest.h>
 

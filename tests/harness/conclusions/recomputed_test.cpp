@@ -1,14 +1,14 @@
-#include "harness/results/recomputed.hpp"
+#include "harness/conclusions/recomputed.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "harness/results/claim.hpp"
-#include "harness/results/comparison.hpp"
-#include "harness/results/floor.hpp"
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/comparison.hpp"
+#include "harness/conclusions/floor.hpp"
+#include "harness/conclusions/summary.hpp"
 #include "harness/results/profile.hpp"
-#include "harness/results/summary.hpp"
 
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -125,14 +125,6 @@ TEST(JudgeAnew, AnOlderGroupIsJudgedAsANewOne) {
   EXPECT_NE(to_json(group), expected);
   judge_anew(group, 0.95);
   EXPECT_EQ(to_json(group), expected);
-  // What was said of the interval holds no longer; what was said of the rounds does.
-  for (const std::string said : {"is widened for it, 2.5 times", "takes rounds for independent"}) {
-    group.interval_rule.reset();
-    group.warnings = {"resembles (r 0.9): the interval " + said + "; repeated runs say more"};
-    judge_anew(group, 0.95);
-    EXPECT_EQ(group.warnings[0],
-              "resembles (r 0.9): the interval allows for it; repeated runs say more");
-  }
   // A search claims nothing, and is not judged.
   for (Row& row : group.rows) row.role = Role::candidate;
   group.interval_rule.reset();

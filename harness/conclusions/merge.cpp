@@ -1,4 +1,4 @@
-#include "harness/results/merge.hpp"
+#include "harness/conclusions/merge.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/results/agreement.hpp"
+#include "harness/conclusions/agreement.hpp"
+#include "harness/conclusions/recomputed.hpp"
+#include "harness/conclusions/sessions.hpp"
+#include "harness/conclusions/summary.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/results/recomputed.hpp"
-#include "harness/results/sessions.hpp"
-#include "harness/results/summary.hpp"
 
 namespace amasia {
 namespace {
@@ -41,12 +41,18 @@ std::vector<Ceiling> pooled(const std::vector<ResultFile>& files) {
 std::string name_of(const GroupResult& group) { return "the group " + group.key.to_string(); }
 std::string name_of(const MicrobenchmarkResult& m) { return "microbench/" + m.name; }
 
-/// What a file measured, by name: of a file of sessions, each as often as there are sessions of it.
-std::vector<std::string> cases_of(const ResultFile& file) {
+/// What a file or session measured, by name: each as often as it is there.
+template <class Results>
+std::vector<std::string> cases_of(const Results& results) {
   std::vector<std::string> cases;
-  for (const GroupResult& group : file.groups) cases.push_back(name_of(group));
-  for (const MicrobenchmarkResult& m : file.microbenchmarks) cases.push_back(name_of(m));
+  for (const GroupResult& group : results.groups) cases.push_back(name_of(group));
+  for (const MicrobenchmarkResult& m : results.microbenchmarks) cases.push_back(name_of(m));
   return cases;
+}
+
+std::string shard_of(const Provenance& provenance) {
+  const auto shard = provenance.settings.find("shard");
+  return shard == provenance.settings.end() ? "" : shard->second;
 }
 
 /// The provenance of all of them.
@@ -58,8 +64,7 @@ Provenance joined_provenance(const std::vector<ResultFile>& files) {
     joined.date_utc = std::min(joined.date_utc, provenance.date_utc);
     joined.dirty = joined.dirty || provenance.dirty;
     commits.insert(provenance.commit);
-    const auto shard = provenance.settings.find("shard");
-    if (shard != provenance.settings.end() && !shard->second.empty()) shards.insert(shard->second);
+    if (const std::string shard = shard_of(provenance); !shard.empty()) shards.insert(shard);
     for (const auto& [variant, digest] : provenance.sources) {
       joined.sources.emplace(variant, digest);
     }
@@ -88,15 +93,19 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
   ResultFile merged;
   merged.provenance = joined_provenance(files);
   merged.ceilings = pooled(files);
+  const auto part_of = [&first](const Provenance& provenance, auto result) {
+    const Device &device = provenance.device, &of_first = first.provenance.device;
+    if (device.uuid_hash != of_first.uuid_hash) {
+      result.uuid_hash = device.uuid_hash;
+      result.warnings.push_back(
+          fmt::format("measured on another {} ({}) than the first file's ({})", device.name,
+                      device.uuid_hash, of_first.uuid_hash));
+    }
+    return result;
+  };
   for (const ResultFile& file : files) {
     for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-      merged.microbenchmarks.push_back(m);
-      if (file.provenance.device.uuid_hash != first.provenance.device.uuid_hash) {
-        merged.microbenchmarks.back().uuid_hash = file.provenance.device.uuid_hash;
-        merged.microbenchmarks.back().warnings.push_back(fmt::format(
-            "measured on another {} ({}) than the first file's ({})", file.provenance.device.name,
-            file.provenance.device.uuid_hash, first.provenance.device.uuid_hash));
-      }
+      merged.microbenchmarks.push_back(part_of(file.provenance, m));
     }
   }
   std::sort(merged.microbenchmarks.begin(), merged.microbenchmarks.end(),
@@ -108,13 +117,7 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
     for (const ResultFile& file : files) {
       if (g >= file.groups.size()) continue;
       ++taken;
-      merged.groups.push_back(file.groups[g]);
-      if (file.provenance.device.uuid_hash != first.provenance.device.uuid_hash) {
-        merged.groups.back().uuid_hash = file.provenance.device.uuid_hash;
-        merged.groups.back().warnings.push_back(fmt::format(
-            "measured on another {} ({}) than the first file's ({})", file.provenance.device.name,
-            file.provenance.device.uuid_hash, first.provenance.device.uuid_hash));
-      }
+      merged.groups.push_back(part_of(file.provenance, file.groups[g]));
     }
   }
   return merged;
@@ -129,10 +132,8 @@ struct Session {
   std::vector<MicrobenchmarkResult> microbenchmarks{};
 
   std::set<std::string> cases() const {
-    std::set<std::string> all;
-    for (const GroupResult& group : groups) all.insert(name_of(group));
-    for (const MicrobenchmarkResult& m : microbenchmarks) all.insert(name_of(m));
-    return all;
+    const std::vector<std::string> all = cases_of(*this);
+    return {all.begin(), all.end()};
   }
 };
 
@@ -183,19 +184,15 @@ std::vector<Session> sessions_in(const ResultFile& file, const std::string& name
   return sessions;
 }
 
-std::string shard_of(const Provenance& provenance) {
-  const auto shard = provenance.settings.find("shard");
-  return shard == provenance.settings.end() ? "" : shard->second;
-}
-
 /// Whether two files are shards of one pass: of one division, on one GPU, with nothing in common.
 bool complete_each_other(const Session& a, const Session& b) {
   const std::string left = shard_of(a.provenance), right = shard_of(b.provenance);
   const auto parts = [](const std::string& shard) { return shard.substr(shard.find('/') + 1); };
   if (left.empty() || right.empty() || parts(left) != parts(right)) return false;
   if (a.record.uuid_hash != b.record.uuid_hash) return false;
-  const std::set<std::string> of_a = a.cases(), of_b = b.cases();
-  return std::none_of(of_b.begin(), of_b.end(), [&](const auto& c) { return of_a.contains(c); });
+  std::set<std::string> of_a = a.cases(), of_b = b.cases();
+  of_a.merge(of_b);
+  return of_b.empty();  // what both have stays there
 }
 
 /// Takes rows out of groups, and groups that have no more.
@@ -220,11 +217,11 @@ class SameCode {
     for (const Session& session : sessions) {
       for (const GroupResult& group : session.groups) {
         for (const Row& row : group.rows) {
-          newest_[row.variant] = {digest_of(session, row.variant, row.source_digest), session.name};
+          newest_[row.variant] = {code_of(session.provenance, row), session.name};
         }
       }
       for (const MicrobenchmarkResult& m : session.microbenchmarks) {
-        newest_[m.name] = {digest_of(session, m.name, m.source_digest), session.name};
+        newest_[m.name] = {code_of(session.provenance, m), session.name};
       }
     }
   }
@@ -232,10 +229,10 @@ class SameCode {
   void keep(Session& session, std::vector<std::string>& notes) const {
     std::map<std::string, std::string> out;  // variant -> whose code it differs from
     erase_rows(session.groups, asked_confidence(session.provenance), [&](const Row& row) {
-      return !same(row.variant, digest_of(session, row.variant, row.source_digest), out);
+      return !same(row.variant, code_of(session.provenance, row), out);
     });
     std::erase_if(session.microbenchmarks, [&](const MicrobenchmarkResult& m) {
-      return !same(m.name, digest_of(session, m.name, m.source_digest), out);
+      return !same(m.name, code_of(session.provenance, m), out);
     });
     for (const auto& [variant, newer] : out) {
       notes.push_back(fmt::format("{} (commit {}): {} stays out, its code is not that of {}",
@@ -247,13 +244,6 @@ class SameCode {
   struct Code {
     std::string digest, file;
   };
-
-  static std::string digest_of(const Session& session, const std::string& name,
-                               const std::string& recorded) {
-    if (!recorded.empty()) return recorded;
-    const auto found = session.provenance.sources.find(name);
-    return found == session.provenance.sources.end() ? "" : found->second;
-  }
 
   bool same(const std::string& name, const std::string& digest,
             std::map<std::string, std::string>& out) const {
@@ -306,8 +296,7 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
                         place->second, session.name, name));
       }
     };
-    for (const GroupResult& group : session.groups) once(name_of(group));
-    for (const MicrobenchmarkResult& m : session.microbenchmarks) once(name_of(m));
+    for (const std::string& name : cases_of(session)) once(name);
   }
 
   Merged merged;
@@ -426,9 +415,8 @@ ResultFile without_variants(ResultFile file, const std::set<std::string>& varian
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names) {
   if (files.empty()) throw ResultError("nothing to merge");
   if (files.size() != names.size()) throw std::logic_error("merge: one name for each file");
-  Merged merged =
-      are_sessions(files) ? joined_sessions(files, names) : Merged{joined_parts(files, names), {}};
-  return merged;
+  if (are_sessions(files)) return joined_sessions(files, names);
+  return {joined_parts(files, names), {}};
 }
 
 ResultFile merge_files(const std::vector<ResultFile>& files,

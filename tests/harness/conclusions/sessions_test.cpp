@@ -1,10 +1,10 @@
-#include "harness/results/sessions.hpp"
+#include "harness/conclusions/sessions.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "harness/results/merge.hpp"
+#include "harness/conclusions/merge.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 

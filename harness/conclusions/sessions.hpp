@@ -17,8 +17,9 @@ SessionRecord session_of(const Provenance& provenance, const std::optional<int>&
 std::string gpu_of(const Provenance& provenance, const GroupResult& group);
 std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& result);
 
-/// The digest of the code of a row: what was recorded with it, or else of its variant.
+/// The digest of the code: what was recorded with the row, or else of its variant.
 std::string code_of(const Provenance& provenance, const Row& row);
+std::string code_of(const Provenance& provenance, const MicrobenchmarkResult& result);
 
 /// One group for each case, the first session in which it is valid, if no other has more variants
 /// or the rounds that it lacks: what a table shows.

@@ -1,4 +1,4 @@
-#include "harness/results/comparison.hpp"
+#include "harness/conclusions/comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/results/agreement.hpp"
+#include "harness/conclusions/agreement.hpp"
 
 #include <map>
 
@@ -74,17 +74,12 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
   return std::nullopt;
 }
 
-std::set<std::string> measured_variants(const std::vector<GroupResult>& groups) {
-  std::set<std::string> variants;
-  for (const GroupResult& group : groups) {
-    for (const Row& row : group.rows) variants.insert(row.variant);
-  }
-  return variants;
-}
-
 std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
                                     const std::vector<MicrobenchmarkResult>& microbenchmarks) {
-  std::set<std::string> names = measured_variants(groups);
+  std::set<std::string> names;
+  for (const GroupResult& group : groups) {
+    for (const Row& row : group.rows) names.insert(row.variant);
+  }
   for (const MicrobenchmarkResult& m : microbenchmarks) names.insert(m.name);
   return names;
 }

@@ -1,4 +1,4 @@
-#include "harness/published/csv_table.hpp"
+#include "harness/text/csv_table.hpp"
 
 #include <gtest/gtest.h>
 

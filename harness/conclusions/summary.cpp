@@ -1,4 +1,4 @@
-#include "harness/results/summary.hpp"
+#include "harness/conclusions/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/claim.hpp"
-#include "harness/results/comparison.hpp"
+#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/statistics/interval_rule.hpp"
 
 namespace amasia {
@@ -65,14 +65,6 @@ void judge_anew(GroupResult& group, double confidence) {
   }
   group.interval_rule = newest_rule;
   recompute(group, confidence);
-  for (std::string& warning : group.warnings) {
-    for (const std::string_view earlier :
-         {"the interval is widened for it", "the interval takes rounds for independent"}) {
-      const std::size_t begin = warning.find(earlier);
-      if (begin == std::string::npos) continue;
-      warning.replace(begin, warning.find(';', begin) - begin, allows_for_it);
-    }
-  }
 }
 
 void recompute(MicrobenchmarkResult& result, double confidence) {

@@ -1,4 +1,4 @@
-#include "harness/results/journal.hpp"
+#include "harness/conclusions/journal.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,11 +14,11 @@
 
 #include <fmt/format.h>
 
-#include "harness/results/agreement.hpp"
+#include "harness/conclusions/agreement.hpp"
+#include "harness/conclusions/recomputed.hpp"
+#include "harness/conclusions/summary.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/read.hpp"
-#include "harness/results/recomputed.hpp"
-#include "harness/results/summary.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/shell.hpp"
@@ -395,6 +395,14 @@ ResultFile read_journal(const std::string& path) {
   }
   for (GroupResult& group : file.groups) judge_anew(group, asked_confidence(file.provenance));
   return file;
+}
+
+std::vector<ResultFile> read_result_files(const std::vector<std::string>& paths) {
+  std::vector<ResultFile> files;
+  for (const std::string& path : paths) {
+    files.push_back(path.ends_with(".journal") ? read_journal(path) : read_result_file(path));
+  }
+  return files;
 }
 
 void check_writable(const std::string& path, std::uint64_t bytes) {

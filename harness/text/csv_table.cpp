@@ -1,7 +1,6 @@
-#include "harness/published/csv_table.hpp"
+#include "harness/text/csv_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -66,38 +65,6 @@ CsvTable parse_csv(std::string_view text, const std::string& name) {
   if (quoted) throw ResultError(name + ": a quoted field does not end");
   end_row();
   return table;
-}
-
-const std::map<std::string, std::string_view>& published_files() {
-  static const std::map<std::string, std::string_view> files{
-#include "published.inc"
-  };
-  return files;
-}
-
-CsvTable published_table(const std::string& name) {
-  const auto found = published_files().find(name);
-  if (found == published_files().end()) throw ResultError("no published file '" + name + "'");
-  return parse_csv(found->second, name + ".csv");
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + 1) {
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-  }
-  if (begin < text.size()) parts.push_back(text.substr(begin));
-  return parts;
-}
-
-double number_of(const std::string& text, const std::string& place) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw ResultError(place + ": expected a number, found '" + text + "'");
-  }
-  return value;
 }
 
 }  // namespace amasia

@@ -17,11 +17,6 @@ SpeedVerdict verdict_on(const RatioInterval& speedup);
 /// the row from itself. A control is what it is.
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
 
-/// What earlier programs said, and their files have: only a ratio inside of the control's
-/// interval was within its noise, also where that told the baseline from itself.
-SpeedClaim earlier_claim_of(const std::vector<Comparison>& comparisons,
-                            const Comparison& comparison);
-
 /// Where nothing is claimed and the interval holds 1 closely, the share by which the two differ at
 /// most: a tie. Nothing for a wider interval, and for one of too few rounds.
 std::optional<double> most_difference(const Comparison& comparison);
@@ -30,10 +25,8 @@ inline constexpr double most_of_a_tie = 0.02;
 /// "company: another process ...; end the other process ..."
 std::string to_string(const Invalidity& invalidity);
 
-/// "not valid: company: ...": the warning of a microbenchmark, which has no other place for it.
-std::string not_valid(const Invalidity& invalidity);
-/// Such a warning without "not valid: "; nothing of a microbenchmark that has none.
-std::optional<std::string> invalidity_in(const MicrobenchmarkResult& result);
+/// Why a microbenchmark is not valid ("not valid: company: ..."), then its warnings.
+std::vector<std::string> reservations(const MicrobenchmarkResult& result);
 
 /// The claims of a group's comparisons; of an invalid group, that there is none.
 void set_claims(GroupResult& group);
