@@ -10,6 +10,7 @@
 #include "harness/conclusions/claim.hpp"
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/gains.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/report/cells.hpp"
 #include "harness/results/row_name.hpp"
 

@@ -12,6 +12,7 @@ from plots.advice.advise import advise
 from plots.data.load import LEAST_ROUNDS, load
 from plots.data.strategies import ROOT
 from plots.report.readme import table
+from plots.statistics.claims import NOT_BETWEEN_RUNS, claim_between_runs, most_difference
 
 SIZE = {"n": 512}
 
@@ -189,3 +190,25 @@ def test_a_session_without_the_least_rounds_does_not_stand_for_those_that_have_t
     assert shown(8, 15, of_one_code=False) == [8]
     header = (ROOT / "harness" / "statistics" / "stopping_rule.hpp").read_text()
     assert f"least_rounds = {LEAST_ROUNDS};" in header
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most"),
+    [(0.99, 1.01, 1 / 0.99 - 1), (0.985, 1.019, 0.019), (0.97, 1.01, None), (0.0, 1.01, None)],
+)
+def test_a_tie_differs_by_two_percent_at_most(low, high, most):
+    found = most_difference(low, high)
+    assert found is None if most is None else found == pytest.approx(most)
+
+
+@pytest.mark.parametrize(
+    ("claim", "low", "high", "said"),
+    [
+        ("faster", 0.99, 1.2, NOT_BETWEEN_RUNS),
+        ("slower", 0.9, 1.0, NOT_BETWEEN_RUNS),
+        ("faster", 1.01, 1.2, "faster"),
+        ("not resolved", 0.99, 1.2, "not resolved"),
+    ],
+)
+def test_what_the_next_run_may_deny_is_not_claimed(claim, low, high, said):
+    assert claim_between_runs(claim, low, high) == said
