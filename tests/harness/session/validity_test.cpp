@@ -55,7 +55,7 @@ TEST(Floor, ThatIsBeatenColdIsNone) {
   GroupResult group = sample_group(512);
   EXPECT_FALSE(faster_than_floor(group));
   const Row& tma = group.rows[2];
-  group.floor = Floor{tma.time_ms->low, 0, 0};
+  group.floor = Floor{(tma.time_ms->low + tma.time_ms->high) / 2, 0, 0};
   for (Row& row : group.rows) {
     if (row.role == Role::best) row.time_ms.reset();
   }
@@ -133,7 +133,7 @@ TEST(DeviceState, IsHeldAgainstTheRunsStart) {
   EXPECT_FALSE(with("memory_clock_mhz", "3200"));
   EXPECT_TRUE(contains(with("power_limit_w", "500.0")->reason,
                        "the power limit was 700 W at the run's start and is 500 W now"));
-  EXPECT_TRUE(contains(with("memory_clock_mhz", "1593")->reason, "1593 MHz"));
+  EXPECT_TRUE(contains(with("memory_clock_mhz", "3100")->reason, "3100 MHz"));
   EXPECT_TRUE(
       contains(with("throttle_reasons", "software power cap, hardware thermal slowdown")->reason,
                "hardware thermal slowdown"));
