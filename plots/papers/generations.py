@@ -43,7 +43,7 @@ def _point_keys(points: pd.DataFrame) -> pd.Series:
     return points["microbenchmark"] + "|" + at + "|" + points["quantity"] + "|" + points["unit"]
 
 
-def _point_ratios(new: Results, old: Results) -> pd.DataFrame:
+def point_ratios(new: Results, old: Results) -> pd.DataFrame:
     """The points measured on both GPUs with their ratio, above 1 when new is better. Points whose
     unit does not say which is better (a capacity, a number of blocks) are left out."""
     sides = []
@@ -57,7 +57,7 @@ def _point_ratios(new: Results, old: Results) -> pd.DataFrame:
     return both.assign(ratio=np.where(both["unit"].isin(_LESS), 1 / ratio, ratio))
 
 
-def _by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
+def by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
     records = [
         {
             "microbenchmark": name,
@@ -73,12 +73,6 @@ def _by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         records, columns=["microbenchmark", "quantity", "unit", "n", "ratio", "least", "most"]
     )
-
-
-def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
-    """The points measured on both GPUs, by microbenchmark and quantity: n, the geometric mean, the
-    least and the largest of the ratios, above 1 when new is better."""
-    return _by_microbenchmark(_point_ratios(new, old))
 
 
 @dataclass(frozen=True)
@@ -148,7 +142,7 @@ def _is_used(point: Any, work: Any, launch: str) -> bool:
 
 def _slow_points(points: pd.DataFrame, work: Any, launch: str, high: float) -> str:
     used = [work is not None and _is_used(p, work, launch) for p in points.itertuples()]
-    points = _by_microbenchmark(points[np.array(used, dtype=bool)])
+    points = by_microbenchmark(points[np.array(used, dtype=bool)])
     slow = points[points["ratio"] <= high].sort_values("ratio").head(_MOST_NAMED)
     return ", ".join(f"{p.microbenchmark} {p.quantity} {p.ratio:.2f}" for p in slow.itertuples())
 
@@ -285,12 +279,12 @@ def steps(
             found.append(measured)
             continue
         works = {f"{g.app} {g.size}": g for g in new.groups.itertuples(index=False)}
-        points = _point_ratios(new, old)
+        points = point_ratios(new, old)
         found.append(
             Step(
                 measured,
                 measured.best,
-                _by_microbenchmark(points),
+                by_microbenchmark(points),
                 shortfalls(measured, works, points),
             )
         )

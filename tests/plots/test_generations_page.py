@@ -8,7 +8,7 @@ import synthetic
 from plots.cli import main
 from plots.data.load import load
 from plots.papers import expect
-from plots.papers.generations import microbenchmark_ratios, steps
+from plots.papers.generations import by_microbenchmark, point_ratios, steps
 from plots.report import generations_page
 from plots.statistics.intervals import geometric_mean
 
@@ -106,13 +106,13 @@ def with_points(save, name, scale, gpu=None):
 def test_microbenchmarks_are_compared_by_which_is_better(save):
     new = load([with_points(save, "new.json", 4.0)])
     old = load([with_points(save, "old.json", 4.0, synthetic.A100)])
-    table = microbenchmark_ratios(new, old).set_index("microbenchmark")
+    table = by_microbenchmark(point_ratios(new, old)).set_index("microbenchmark")
     assert set(table.index) == {"memory/latency", "memory/bandwidth"}
     latency = table.loc["memory/latency"]
     assert (latency["n"], latency["least"], latency["most"]) == (2, 1.0, 4.0)
     assert latency["ratio"] == pytest.approx(2.0)
     assert table.loc["memory/bandwidth", "ratio"] == pytest.approx(4.0)
-    back = microbenchmark_ratios(old, new).set_index("microbenchmark")
+    back = by_microbenchmark(point_ratios(old, new)).set_index("microbenchmark")
     assert back.loc["memory/latency", "ratio"] == pytest.approx(0.5)
 
 
