@@ -256,6 +256,23 @@ class SameCode {
   std::map<std::string, Code> newest_{};
 };
 
+/// Throws ResultError where two sessions are one, and both have a case of it.
+void refuse_cases_twice(const std::vector<Session>& sessions) {
+  std::map<std::string, std::string> seen;  // GPU, date and case -> session
+  for (const Session& session : sessions) {
+    const auto once = [&](const std::string& name) {
+      const std::string when = session.record.uuid_hash + session.record.date_utc;
+      const auto [place, is_new] = seen.emplace(when + name, session.name);
+      if (!is_new) {
+        throw ResultError(
+            fmt::format("{} and {} cannot be merged, both have {} of the same session",
+                        place->second, session.name, name));
+      }
+    };
+    for (const std::string& name : cases_of(session)) once(name);
+  }
+}
+
 Merged joined_sessions(const std::vector<ResultFile>& files,
                        const std::vector<std::string>& names) {
   std::vector<Session> parts;
@@ -285,19 +302,7 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
                                    session.microbenchmarks.end());
     }
   }
-  std::map<std::string, std::string> seen;  // GPU, date and case -> session
-  for (const Session& session : sessions) {
-    const auto once = [&](const std::string& name) {
-      const std::string when = session.record.uuid_hash + session.record.date_utc;
-      const auto [place, is_new] = seen.emplace(when + name, session.name);
-      if (!is_new) {
-        throw ResultError(
-            fmt::format("{} and {} cannot be merged, both have {} of the same session",
-                        place->second, session.name, name));
-      }
-    };
-    for (const std::string& name : cases_of(session)) once(name);
-  }
+  refuse_cases_twice(sessions);
 
   Merged merged;
   merged.file.provenance = joined_provenance(files);
