@@ -128,8 +128,11 @@ class Hotspot final : public App {
         static_cast<double>(p.integer("rows")) * static_cast<double>(p.integer("cols"));
     const double steps = static_cast<double>(p.integer("steps"));
     Work w;
-    // Per cell: the source term once (an FMA); per step two additions and three FMAs (kernel.cuh).
-    w.operations = cells * (2 + 8 * steps);
+    // Per cell: the source term once (an FMA); per step two additions and two FMAs, or three where
+    // the neighbours weigh differently (kernel.cuh).
+    const Coefficients k =
+        rounded(exact_coefficients(p.integer("rows"), p.integer("cols"), chip_of(p)));
+    w.operations = cells * (2 + (isotropic(k) ? 6 : 8) * steps);
     w.kind = Work::Kind::fp32;
     w.bytes_read = cells * 2 * sizeof(float);
     w.bytes_written = cells * sizeof(float);

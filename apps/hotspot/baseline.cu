@@ -1,7 +1,6 @@
 // hotspot/baseline: every cell goes global -> register -> shared, and a barrier makes it visible.
 // What a plain copy can do about latency: issue the next tile's loads before this one is computed
-// and let them wait in registers; or leave the loads to a producer warp, whose registers hold rows
-// while the other warps compute.
+// and let them wait in registers.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
@@ -93,56 +92,13 @@ struct HeldAhead : TileReader<S> {
   __device__ void consumer_release(int) {}
 };
 
-// The producer's share of row-block n. As many rows are on their way at once as its registers hold.
-template <class S>
-__device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n, int producer) {
-  constexpr int chunks = (S::tile_chunks + lanes - 1) / lanes;  // of a lane, per row and array
-  constexpr int spare = std::min(65536 / (S::threads * S::blocks_per_sm), 255) - 40;
-  constexpr int rows = std::clamp(spare / (2 * columns_per_lane * chunks), 1, S::rows);
-  const int first_column =
-      source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
-  for (int first = producer; first < S::rows; first += rows * S::producer_warps) {
-    float4 temperature[rows][chunks], power[rows][chunks];
-    const auto each = [&](auto act) {
-#pragma unroll
-      for (int r = 0; r < rows; ++r) {
-#pragma unroll
-        for (int c = 0; c < chunks; ++c) {
-          const int i = first + r * S::producer_warps, column = first_column + c * window;
-          if (i < S::rows && column < source.inside.end) act(r, c, i, column);
-        }
-      }
-    };
-    each([&](int r, int c, int i, int column) {
-      const std::int64_t from = source.offset(n, i) + column;
-      temperature[r][c] = *reinterpret_cast<const float4*>(source.temperature + from);
-      power[r][c] = *reinterpret_cast<const float4*>(source.power + from);
-    });
-    each([&](int r, int c, int i, int column) {
-      *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperature[r][c];
-      *reinterpret_cast<float4*>(&tile.power[i][column]) = power[r][c];
-    });
-  }
-}
-
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
-  if constexpr (S::producer_warps == 0) {
-    HeldAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass);
-  } else if (threadIdx.x < S::computing_threads) {
-    HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass);
-  } else {
-    const RowSource<S> source(pass, place);
-    const auto start = [&](BlockTile<S>& tile, int n, int producer) {
-      load_rows<S>(tile, source, n, producer);
-    };
-    produce<0>(shared, place, start, [] {});
-  }
+  HeldAhead<S> pipeline(shared, pass, place);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 struct Kernels {
@@ -158,15 +114,15 @@ struct Kernels {
 };
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  std::vector<ConfigOf<Problem>> all;
+  for (const Start start : starts) {
+    all.push_back(
+        pyramid<OneTile<>>(start, baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+    all.push_back(squares(start, baseline_square));
+  }
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::some, 4>, std::tuple<EightWarpsShort>>(all,
-                                                                                       "/producer");
-  add_streaming<Kernels, Movement<3, StageRows::some, 4>, std::tuple<EightWarpsShort>>(
-      all, "/producer-3-stages");
-  all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
-  all.push_back(squares(baseline_square));
+  all.push_back(
+      pyramid<Walk<>>(Start::in_turn, baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   return all;
 }
 

@@ -65,14 +65,14 @@ __global__ void __launch_bounds__(square_threads, squares_bound)
 
 ConfigOf<Problem> square_boxes() {
   ConfigOf<Problem> config =
-      squares(reinterpret_cast<const void*>(barrier_square),
-              [](const SquareView& view, const LaunchShape& shape) -> Launch {
+      squares(Start::in_turn, reinterpret_cast<const void*>(barrier_square),
+              [](const SquareView& view, const FollowingShape& shape) -> Launch {
                 const SquareMaps maps{tensor_map(view.temperature, square, square),
                                       tensor_map(view.power, square, square)};
                 return [=](Stream stream) { launch(barrier_square, shape, stream, view, maps); };
               });
-  config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
-    if (d.compute_capability >= 90) return std::nullopt;
+  config.unsupported = [](const Problem& p, const Device& d) -> std::optional<std::string> {
+    if (d.compute_capability >= 90) return pair_objection(p, Start::in_turn, d);
     return "boxes by tensor map exist from compute capability 9.0";
   };
   return config;

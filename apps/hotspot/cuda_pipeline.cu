@@ -144,7 +144,7 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
   // The schedule of overlap's record at large grids, and that of small ones.
   add_streaming<Kernels, Movement<2>, std::tuple<FourWarps>>(all);
-  all.push_back(squares(pipeline_square));
+  all.push_back(squares(Start::in_turn, pipeline_square));
   return all;
 }
 

@@ -100,12 +100,16 @@ struct Kernels {
 };
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  std::vector<ConfigOf<Problem>> all;
+  for (const Start start : starts) {
+    all.push_back(
+        pyramid<OneTile<>>(start, drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+    all.push_back(squares(start, drop_off_square));
+  }
   add_streaming<Kernels, Movement<2>>(all);
   add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<EightWarpsShort>>(all, "/one-row");
-  all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
-  all.push_back(squares(drop_off_square));
+  all.push_back(
+      pyramid<Walk<>>(Start::in_turn, drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   return all;
 }
 

@@ -49,17 +49,22 @@ __global__ void __launch_bounds__(tile_threads, pyramid_blocks) dsm_pyramid(Pyra
       kelvin = load_cell(v.temperature, origin_of(tiles));
       watt = load_cell(v.power, origin_of(tiles));
     }
+    const bool even = is_even(cell.row, cell.column);
     const bool west_beside = pipeline.receives_west() && cell.column > 0;
     const bool east_beside = pipeline.receives_east() && cell.column < v.result.columns - 1;
+    by_isotropy(v.coefficients, [&](auto isotropic) {
 #pragma unroll 1
-    for (int step = 0; step < v.steps; ++step) {
-      pipeline.exchange(value);
-      const float* own = pipeline.own();
-      const float west = west_beside ? pipeline.from_west() : own[cell.west];
-      const float east = east_beside ? pipeline.from_east() : own[cell.east];
-      value = advance(value, own[cell.north], own[cell.south], west, east, source, v.coefficients);
-      pipeline.release();
-    }
+      for (int step = 0; step < v.steps; ++step) {
+        pipeline.exchange(value);
+        const float* own = pipeline.own();
+        const float west = west_beside ? pipeline.from_west() : own[cell.west];
+        const float east = east_beside ? pipeline.from_east() : own[cell.east];
+        value =
+            advance<isotropic.value>(value, own[cell.north], own[cell.south], even ? west : east,
+                                     even ? east : west, source, v.coefficients);
+        pipeline.release();
+      }
+    });
     const int in_cluster = rank * tile_size + static_cast<int>(threadIdx.x) % tile_size;
     if (in_cluster >= pyramid_height && in_cluster < pyramid_height + pyramid_columns &&
         TileCell::in_core(threadIdx.x / tile_size) && cell.row < v.result.rows &&
@@ -77,6 +82,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
   const int rank = static_cast<int>(dsm::rank());
   const int in_cluster = rank * S::warps + static_cast<int>(threadIdx.x) / lanes;
   const int lane = threadIdx.x % lanes;
+  follow_predecessor();
   const RowRun run = row_run<S>(blockIdx.y, pass.chunk_rows, static_cast<int>(pass.result.rows));
   const int column =
       S::lane_column(static_cast<int>(blockIdx.x) / S::cluster_blocks, in_cluster, lane);
@@ -114,23 +120,28 @@ struct Kernels {
 };
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      pyramid<OneClusterTile>(dsm_pyramid<OneClusterTile>, 1, 2 * PyramidTile::bytes)};
+  std::vector<ConfigOf<Problem>> all;
   add_streaming<Kernels, Movement<2>>(all);
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    ConfigInfo& info = all[i].info;
-    info.geometry.push_back({"cluster_blocks", cluster_blocks});
-    info.movement[1].second = columns_per_lane;  // a halo lane's columns, used up by as many rows
+  for (ConfigOf<Problem>& config : all) {
+    config.info.geometry.push_back({"cluster_blocks", cluster_blocks});
+    config.info.movement[1].second = columns_per_lane;  // a halo lane's columns, used up by as many
+                                                        // rows
   }
-  all.push_back(pyramid<ClusterWalk>(dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));
+  for (const Start start : starts) {
+    all.push_back(
+        pyramid<OneClusterTile>(start, dsm_pyramid<OneClusterTile>, 1, 2 * PyramidTile::bytes));
+  }
+  all.push_back(
+      pyramid<ClusterWalk>(Start::in_turn, dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));
   return all;
 }
 
+const char* const no_exchange =
+    "its squares overlap by the halo of a whole launch, so that no block needs anything from "
+    "another; to exchange halos in every step instead is what iso shows";
 const bool registered = register_variant<Problem>(
     "hotspot", Strategy::dsm, configs(),
-    {{std::string(square_name),
-      "its squares overlap by the halo of a whole launch, so that no block needs anything from "
-      "another; to exchange halos in every step instead is what iso shows"}});
+    {{std::string(square_name), no_exchange}, {std::string(square_dependent_name), no_exchange}});
 
 }  // namespace
 }  // namespace amasia::hotspot

@@ -5,8 +5,8 @@
 //     next(r,c) = T + step/Cap * (P(r,c) + (N + S - 2T)/Ry + (W + E - 2T)/Rx + (ambient - T)/Rz)
 //   T = next, `steps` times
 //
-// Every multiplication by a constant is folded into five coefficients (kernel.cuh), so that a cell
-// costs one addition and four fused multiply-adds once its source term is known.
+// Every multiplication by a constant is folded into five coefficients, so that a cell costs two
+// additions and two fused multiply-adds (kernel.cuh) once its source term is known.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,10 @@ struct Coefficients {
   float power = 0;    // kelvin per watt and step
   float ambient = 0;  // kelvin per step
 };
+
+/// Do all four neighbours of a cell weigh the same? So with chip=scaled, and with chip=rodinia
+/// where rows = cols. Only then may two of them be added before they are weighed.
+AMASIA_HD constexpr bool isotropic(const Coefficients& k) { return k.vertical == k.horizontal; }
 
 /// The same in fp64, for the references.
 struct ExactCoefficients {

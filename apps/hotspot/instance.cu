@@ -47,7 +47,11 @@ __global__ void reference_step(Grid<const float> now, Grid<const float> power, G
     const float south = r < now.rows - 1 ? now.at(r + 1, c) : own;
     const float west = c > 0 ? now.at(r, c - 1) : own;
     const float east = c < now.columns - 1 ? now.at(r, c + 1) : own;
-    next.at(r, c) = advance(own, north, south, west, east, source_term(power.at(r, c), k), k);
+    const bool even = is_even(r, c);
+    next.at(r, c) = by_isotropy(k, [&](auto isotropic) {
+      return advance<isotropic.value>(own, north, south, even ? west : east, even ? east : west,
+                                      source_term(power.at(r, c), k), k);
+    });
   }
 }
 

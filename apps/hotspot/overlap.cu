@@ -102,31 +102,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(Pa
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
-  if constexpr (S::producer_warps == 0) {
-    CopiedAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass);
-  } else if (threadIdx.x < S::computing_threads) {
-    HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass);
-  } else {
-    const RowSource<S> source(pass, place);
-    const auto start = [&](BlockTile<S>& tile, int n, int producer) {
-      const int first =
-          source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
-      for (int i = producer; i < S::rows; i += S::producer_warps) {
-        const std::int64_t offset = source.offset(n, i);
-        for (int column = first; column < source.inside.end; column += window) {
-          async::copy<16>(&tile.temperature[i][column], source.temperature + offset + column);
-          async::copy<16>(&tile.power[i][column], source.power + offset + column);
-        }
-      }
-    };
-    // An empty group past the last row-block keeps the count right.
-    produce<1>(shared, place, start, [] {
-      async::commit();
-      async::wait<1>();
-    });
-  }
+  CopiedAhead<S> pipeline(shared, pass, place);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 struct Kernels {
@@ -142,17 +119,15 @@ struct Kernels {
 };
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  std::vector<ConfigOf<Problem>> all;
+  for (const Start start : starts) {
+    all.push_back(pyramid<OneTile<>>(start, overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+    all.push_back(squares(start, overlap_square));
+  }
   add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<FourWarps, EightWarps>>(
-      all, "/period");
-  add_streaming<Kernels, Movement<2, StageRows::some, 4>, std::tuple<EightWarpsShort>>(all,
-                                                                                       "/producer");
-  add_streaming<Kernels, Movement<3, StageRows::some, 4>, std::tuple<EightWarpsShort>>(
-      all, "/producer-3-stages");
-  all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
-  all.push_back(squares(overlap_square));
+  add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<EightWarps>>(all, "/period");
+  all.push_back(
+      pyramid<Walk<>>(Start::in_turn, overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   return all;
 }
 

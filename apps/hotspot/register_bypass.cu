@@ -91,13 +91,16 @@ struct Kernels {
 };
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  std::vector<ConfigOf<Problem>> all;
+  for (const Start start : starts) {
+    all.push_back(
+        pyramid<OneTile<>>(start, register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+    all.push_back(squares(start, register_bypass_square));
+  }
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps, EightWarps>>(
-      all, "/period");
-  all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
-  all.push_back(squares(register_bypass_square));
+  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps>>(all, "/period");
+  all.push_back(
+      pyramid<Walk<>>(Start::in_turn, register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include "apps/hotspot/tiles.cuh"
 #include "variants/ptx/bulk.cuh"
+#include "variants/ptx/named_barrier.cuh"
 #include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
@@ -32,6 +33,27 @@ struct RowConsumer : TileReader<S> {
   __device__ void consumer_release(int) {
     tma::arrive(&storage.empty[this->state.index]);
     ++this->state;
+  }
+};
+
+/// The rows of a block's tile as a producer warp copies them: those columns that lie in the grid.
+template <class S>
+struct RowSource {
+  const float* temperature;  // column 0 of the tile, in the grid's row 0
+  const float* power;
+  std::int64_t pitch;
+  int grid_rows, first;
+  Span inside;
+
+  __device__ RowSource(const PassView& pass, const Place<S>& place)
+      : temperature(pass.temperature.data + place.first_column),
+        power(pass.power.data + place.first_column),
+        pitch(pass.result.pitch),
+        grid_rows(place.grid_rows),
+        first(place.run.first),
+        inside(columns_inside<S>(place.first_column, place.grid_columns)) {}
+  __device__ std::int64_t offset(int n, int i) const {
+    return std::int64_t{mirror(first + n * S::rows + i, grid_rows)} * pitch;
   }
 };
 

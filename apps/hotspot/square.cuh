@@ -10,7 +10,7 @@
 #include "apps/hotspot/schedules.hpp"
 #include "apps/hotspot/square.hpp"
 #include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
+#include "variants/device/dependent_launch.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
@@ -34,8 +34,10 @@ struct Square {
   __device__ explicit Square(const SquareView& v)
       : row(static_cast<int>(blockIdx.x) / v.across.count),
         column(static_cast<int>(blockIdx.x) % v.across.count),
-        first_row(v.down.first(row, 1)),
-        first_column(v.across.first(column, patch)) {}
+        first_row(v.down.first(row, 2)),  // so that row + column of the square is even
+        first_column(v.across.first(column, patch)) {
+    follow_predecessor();
+  }
   __device__ int patch_row() const { return first_row + y * patch; }
   __device__ int patch_column() const { return first_column + x * patch; }
   /// Whether row i of the patch can be read as 16 bytes; the padding behind a row belongs to it.
@@ -122,8 +124,10 @@ __device__ void advance_patch(SquareEdges& edges, const Square& s, const SquareV
         float right = c < patch - 1 ? cells[i][c < patch - 1 ? c + 1 : c] : east;
         if (RAGGED && i == last_row) south = own;
         if (RAGGED && c == last_column) right = own;
-        next[c] = advance(own, north[c], south, c > 0 ? cells[i][c > 0 ? c - 1 : 0] : west, right,
-                          source[i][c], v.coefficients);
+        const float left = c > 0 ? cells[i][c > 0 ? c - 1 : 0] : west;
+        const bool even = is_even(i, c);
+        next[c] = advance_pairs(own, north[c] + (even ? left : right),
+                                south + (even ? right : left), source[i][c], v.coefficients);
       }
 #pragma unroll
       for (int c = 0; c < patch; ++c) {
@@ -158,15 +162,18 @@ __device__ void advance_square(SquareEdges& edges, const Square& s, const Square
 
 /// The config of the schedule by `kernel`; `enqueue` makes the launch of a view and a shape.
 template <class Enqueue>
-ConfigOf<Problem> squares(const void* kernel, const Enqueue& enqueue) {
+ConfigOf<Problem> squares(Start start, const void* kernel, const Enqueue& enqueue) {
   ConfigOf<Problem> config;
-  config.info.schedule = config.info.name = std::string(square_name);
+  config.info.schedule = config.info.name = schedule_name(square_name, start);
   config.info.geometry = {
       {"tile", square}, {"steps_per_pass", most_square_steps}, {"threads", square_threads}};
   config.info.movement = {{"stages", 1}, {"stage_rows", square}, {"producer_warps", 0}};
   config.info.kernels = {{kernel, square_threads, 0, 1, 2 * square * square * sizeof(float)}};
-  config.prepare = [kernel, enqueue](const Problem& problem, const Device& device) {
-    LaunchShape shape{dim3(1), dim3(square_threads)};
+  config.unsupported = [start](const Problem& problem, const Device& device) {
+    return pair_objection(problem, start, device);
+  };
+  config.prepare = [start, enqueue](const Problem& problem, const Device& device) {
+    FollowingShape shape{{dim3(1), dim3(square_threads)}};
     const int most = best_square_steps(problem.result.rows, problem.result.columns, problem.steps,
                                        squares_per_sm * device.sm_count);
     std::vector<int> steps(problem.steps / most, most);
@@ -182,6 +189,7 @@ ConfigOf<Problem> squares(const void* kernel, const Enqueue& enqueue) {
                             SquareAxis::of(problem.result.columns, column_halo(pass.steps))};
       shape.grid.x =
           static_cast<unsigned>(view.down.count) * static_cast<unsigned>(view.across.count);
+      shape.early = start == Start::dependent && !launches.empty();
       launches.push_back(enqueue(view, shape));
     }
     return [launches = std::move(launches)](Stream stream) {
@@ -192,9 +200,9 @@ ConfigOf<Problem> squares(const void* kernel, const Enqueue& enqueue) {
 }
 
 /// The same for a kernel that takes the view and nothing else.
-inline ConfigOf<Problem> squares(void (*kernel)(SquareView)) {
-  return squares(reinterpret_cast<const void*>(kernel),
-                 [kernel](const SquareView& view, const LaunchShape& shape) -> Launch {
+inline ConfigOf<Problem> squares(Start start, void (*kernel)(SquareView)) {
+  return squares(start, reinterpret_cast<const void*>(kernel),
+                 [kernel](const SquareView& view, const FollowingShape& shape) -> Launch {
                    return [=](Stream stream) { launch(kernel, shape, stream, view); };
                  });
 }

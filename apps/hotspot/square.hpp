@@ -25,18 +25,18 @@ inline constexpr int squares_per_sm = 3;
 inline constexpr int squares_bound = 4;
 
 /// How squares cover one side of the grid. The first and the last lie flush with the edges, so that
-/// only a grid that is smaller than a square, or whose columns are no multiple of four, leaves part
-/// of one outside.
+/// only a grid that is smaller than a square, whose columns are no multiple of four or whose rows
+/// are odd, leaves part of one outside.
 struct SquareAxis {
   int extent, halo, stride, count;
 
-  /// `halo` cells are lost at each side per pass; firsts are multiples of `align`, as halo is.
+  /// `halo` cells are lost at each side per pass.
   static AMASIA_HD constexpr SquareAxis of(std::int64_t extent, int halo) {
     const int n = static_cast<int>(extent);
     const int stride = square - 2 * halo;
     return {n, halo, stride, n <= square ? 1 : static_cast<int>(ceil_div(n - 2 * halo, stride))};
   }
-  /// The first cell of square i; a multiple of `align`.
+  /// The first cell of square i; a multiple of `align` if the stride is.
   AMASIA_HD constexpr int first(int i, int align) const {
     const int last = extent > square ? static_cast<int>(round_up(extent - square, align)) : 0;
     return i * stride < last ? i * stride : last;

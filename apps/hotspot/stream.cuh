@@ -18,7 +18,7 @@
 #include "apps/hotspot/schedules.hpp"
 #include "apps/hotspot/strip.hpp"
 #include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
+#include "variants/device/dependent_launch.cuh"
 #include "variants/geometry/ring.hpp"
 
 namespace amasia::hotspot {
@@ -63,10 +63,13 @@ __device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, co
 /// After PERIOD rows all registers are in the roles that they began with. The rows of a step
 /// alternate between two sets; the source terms of a row stay where they are for STEPS rows if the
 /// period is a multiple of that, and else move on by PERIOD places as rows come in.
-template <int STEPS, int PERIOD>
+///
+/// ODD: the first row of a period is an odd row of the grid.
+template <int STEPS, int PERIOD, bool ODD>
 struct Cascade {
   static_assert(PERIOD % 2 == 0 && (PERIOD % STEPS == 0 || STEPS % PERIOD == 0));
-  float older[STEPS][columns_per_lane] = {};   // the last row but one of each step
+  float pairs[STEPS][columns_per_lane] =
+      {};  // the north pairs of the cells of `newer` (kernel.cuh)
   float newer[STEPS][columns_per_lane] = {};   // its last row, whose south is still missing
   float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows
 
@@ -78,6 +81,8 @@ struct Cascade {
     const int place = row + STEPS;
     return place % PERIOD < now ? place - PERIOD : place;
   }
+  /// Is this row of the period an odd one of the grid? Rows before the period are negative.
+  static constexpr bool odd_row(int row) { return ((row + ODD) & 1) != 0; }
   /// The same value in another register. The assembler does not know that `zero` is 0. Of plain
   /// moves it knows that they are, puts all of them at the end of the period, and spills.
   static __device__ __forceinline__ float moved(float value, int zero) {
@@ -88,23 +93,46 @@ struct Cascade {
   template <int ROW>
   __device__ __forceinline__ float4 push(float4 temperature, float4 power, const PassView& pass) {
     const Coefficients& k = pass.coefficients;
+    constexpr unsigned all = 0xffffffffu;
     float arriving[columns_per_lane] = {temperature.x, temperature.y, temperature.z, temperature.w};
 #pragma unroll
     for (int s = 0; s < STEPS; ++s) {
       const float* row = newer[s];
-      // Of a row that has been here since the last call: the shuffles are issued well ahead.
-      const float west = __shfl_up_sync(0xffffffffu, row[columns_per_lane - 1], 1);
-      const float east = __shfl_down_sync(0xffffffffu, row[0], 1);
-      float finished[columns_per_lane];
+      // The south pair of a lane's first cell needs its west in an odd row, that of its last cell
+      // its east; in an even row both need cells of their own lane.
+      const bool odd = odd_row(ROW - s - 1);
+      float west = 0, east = 0;
+      if (odd) {  // of a row that has been here since the last call: issued well ahead
+        west = __shfl_up_sync(all, row[columns_per_lane - 1], 1);
+        east = __shfl_down_sync(all, row[0], 1);
+      }
+      float south_pair[columns_per_lane], finished[columns_per_lane];
 #pragma unroll
       for (int c = 0; c < columns_per_lane; ++c) {
-        finished[c] = advance(row[c], older[s][c], arriving[c], c > 0 ? row[c - 1] : west,
-                              c < columns_per_lane - 1 ? row[c + 1] : east,
-                              source[place_of(ROW - s - 1, ROW)][c], k);
+        const int beside = is_even(odd, c) ? c + 1 : c - 1;
+        const float with_south = beside < 0 ? west
+                                 : beside == columns_per_lane
+                                     ? east
+                                     : row[beside & (columns_per_lane - 1)];
+        south_pair[c] = arriving[c] + with_south;
+        finished[c] = advance_pairs(row[c], pairs[s][c], south_pair[c],
+                                    source[place_of(ROW - s - 1, ROW)][c], k);
+      }
+      // South pairs are the north pairs of the row below, one column on: to the east from even
+      // cells, to the west from odd ones.
+      if (odd) {
+        pairs[s][0] = __shfl_up_sync(all, south_pair[3], 1);
+        pairs[s][1] = south_pair[2];
+        pairs[s][2] = south_pair[1];
+        pairs[s][3] = __shfl_down_sync(all, south_pair[0], 1);
+      } else {
+        pairs[s][0] = south_pair[1];
+        pairs[s][1] = south_pair[0];
+        pairs[s][2] = south_pair[3];
+        pairs[s][3] = south_pair[2];
       }
 #pragma unroll
       for (int c = 0; c < columns_per_lane; ++c) {
-        older[s][c] = newer[s][c];
         newer[s][c] = arriving[c];
         arriving[c] = finished[c];
       }
@@ -123,7 +151,7 @@ struct Cascade {
 };
 
 template <class S>
-using CascadeOf = Cascade<S::steps, S::unroll>;
+using CascadeOf = Cascade<S::steps, S::unroll, ((S::steps - S::warm_up) & 1) != 0>;  // row_run()
 
 /// A row on its way into the cascade.
 struct Arrival {
@@ -200,7 +228,9 @@ struct Place {
         first_column(S::first_column(static_cast<int>(blockIdx.x))),
         grid_rows(static_cast<int>(pass.result.rows)),
         grid_columns(static_cast<int>(pass.result.columns)),
-        at_edge(first_column < 0 || first_column + S::tile_columns > grid_columns) {}
+        at_edge(first_column < 0 || first_column + S::tile_columns > grid_columns) {
+    follow_predecessor();
+  }
 
   __device__ int lane_column() const {
     return S::lane_column(static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x) / lanes,
@@ -240,9 +270,10 @@ struct DirectStore {
 
 /// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.
 template <class S>
-LaunchShape pass_shape(const void* kernel, const Problem& problem, const Device& device,
-                       std::size_t shared_bytes, int& chunk_rows) {
-  LaunchShape shape;
+FollowingShape pass_shape(const void* kernel, const Problem& problem, const Pass& pass,
+                          const Device& device, std::size_t shared_bytes, int& chunk_rows) {
+  FollowingShape shape;
+  shape.early = pass.early;
   shape.block = dim3(S::threads);
   shape.dynamic_shared_bytes = shared_bytes;
   shape.cluster_blocks = S::cluster_blocks;
@@ -261,8 +292,8 @@ template <class S>
 Launch enqueue_pass(void (*kernel)(PassView), const Problem& problem, const Pass& pass,
                     const Device& device, std::size_t shared_bytes) {
   PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
-  const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(kernel), problem, device,
-                                          shared_bytes, view.chunk_rows);
+  const FollowingShape shape = pass_shape<S>(reinterpret_cast<const void*>(kernel), problem, pass,
+                                             device, shared_bytes, view.chunk_rows);
   return [=](Stream stream) { launch(kernel, shape, stream, view); };
 }
 
@@ -284,9 +315,13 @@ ConfigOf<Problem> streaming(const std::string& suffix, std::index_sequence<I...>
                           {"stage_rows", Move::rows(longest)},
                           {"producer_warps", Move::producer_warps}};
   config.info.kernels = {Kernels::template use<StripOf<steps[I], Schedule, Move>>()...};
+  config.unsupported = [](const Problem& problem, const Device& device) {
+    return pair_objection(problem, Schedule::start, device);
+  };
   config.prepare = [](const Problem& problem, const Device& device) {
     std::vector<Launch> launches;
-    for (const Pass& pass : ping_pong(problem, plan_passes(problem.steps, {steps[I]...}))) {
+    for (Pass pass : ping_pong(problem, plan_passes(problem.steps, {steps[I]...}))) {
+      pass.early = Schedule::start == Start::dependent && !launches.empty();
       (void)((pass.steps == steps[I] &&
               (launches.push_back(Kernels::template pass<StripOf<steps[I], Schedule, Move>>(
                    problem, pass, device)),

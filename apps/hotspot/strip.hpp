@@ -3,10 +3,11 @@
 //
 // A warp owns a window of 128 columns, four per lane, and walks down it. Row r arrives; step 1 of
 // row r-1 can then be computed, so step 2 of row r-2, ... step STEPS of row r-STEPS: one pass over
-// memory advances the grid by STEPS time steps, with two rows per step in registers and no exchange
-// but two shuffles per row and step. Per step a window loses a column on each side; `halo` of them
-// overlap with the neighbouring windows. A grid is cut into chunks of rows as well, to occupy every
-// SM; a chunk streams STEPS extra rows above and below.
+// memory advances the grid by STEPS time steps, with a row and its north pairs (kernel.cuh) per
+// step in registers and no exchange but two shuffles per row and step on average. Per step a window
+// loses a column on each side; `halo` of them overlap with the neighbouring windows. A grid is cut
+// into chunks of rows as well, to occupy every SM; a chunk streams STEPS extra rows above and
+// below.
 //
 // Edges need no case in the computation: clamping (a cell beyond the edge equals the edge cell) is
 // the same as reflecting temperature and power about the edge, and the update preserves that
@@ -175,16 +176,18 @@ AMASIA_HD constexpr RowRun row_run(int chunk, int chunk_rows, int grid_rows) {
 
 /// Cuts `grid_rows` into the number of chunks with the least waves x rows streamed per chunk, for a
 /// device that holds `resident` blocks at once and a grid `blocks_across` blocks wide. Returns the
-/// rows of a chunk, a multiple of S::rows.
+/// rows of a chunk, a multiple of S::rows and even: in which cells pairs are north + west is known
+/// at compile time then.
 template <class S>
 constexpr int best_chunk_rows(std::int64_t grid_rows, std::int64_t blocks_across, int resident) {
+  constexpr int granule = std::lcm(2, S::rows);
   std::int64_t least = INT64_MAX;
-  std::int64_t best = round_up(grid_rows, S::rows);
+  std::int64_t best = round_up(grid_rows, granule);
   const std::int64_t most = ceil_div(grid_rows, S::rows);
   for (std::int64_t waves = 1; waves <= 4; ++waves) {
     const std::int64_t fit = waves * resident / blocks_across;  // chunks that fit in so many waves
     const std::int64_t chunks = fit < 1 ? 1 : fit < most ? fit : most;
-    const std::int64_t rows = round_up(ceil_div(grid_rows, chunks), S::rows);
+    const std::int64_t rows = round_up(ceil_div(grid_rows, chunks), granule);
     const std::int64_t cost =
         ceil_div(ceil_div(grid_rows, rows) * blocks_across, resident) * (rows + S::warm_up);
     if (cost < least) {

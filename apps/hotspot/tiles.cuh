@@ -1,11 +1,10 @@
 // A pipeline of tiles that the windows of a block share (baseline, register_bypass, overlap, and
-// tma with a producer warp): the tile, its edges, who copies which part of a row, and how producer
-// warps hand stages over.
+// tma with a producer warp): the tile, its edges, and who copies which part of a row.
 #pragma once
 
 #include "apps/hotspot/stream.cuh"
+#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/cp_async.cuh"
-#include "variants/ptx/named_stages.cuh"
 
 namespace amasia::hotspot {
 
@@ -39,13 +38,6 @@ struct BlockTile {
     mirror_halo<S>(&temperature[0][0], 2 * S::rows, S::tile_columns, place.first_column,
                    place.grid_columns, threadIdx.x, S::computing_threads);
   }
-  __device__ void mirror_row(int i, const Place<S>& place) {
-    const int lane = threadIdx.x % lanes;
-    mirror_halo<S>(temperature[i], 1, S::tile_columns, place.first_column, place.grid_columns, lane,
-                   lanes);
-    mirror_halo<S>(power[i], 1, S::tile_columns, place.first_column, place.grid_columns, lane,
-                   lanes);
-  }
 };
 
 template <class S>
@@ -74,27 +66,6 @@ struct ChunkSource {
   __device__ void advance() {
     temperature += std::int64_t{pitch} * S::rows;
     power += std::int64_t{pitch} * S::rows;
-  }
-};
-
-/// The rows of a block's tile as a producer warp copies them: those columns that lie in the grid.
-template <class S>
-struct RowSource {
-  const float* temperature;  // column 0 of the tile, in the grid's row 0
-  const float* power;
-  std::int64_t pitch;
-  int grid_rows, first;
-  Span inside;
-
-  __device__ RowSource(const PassView& pass, const Place<S>& place)
-      : temperature(pass.temperature.data + place.first_column),
-        power(pass.power.data + place.first_column),
-        pitch(pass.result.pitch),
-        grid_rows(place.grid_rows),
-        first(place.run.first),
-        inside(columns_inside<S>(place.first_column, place.grid_columns)) {}
-  __device__ std::int64_t offset(int n, int i) const {
-    return std::int64_t{mirror(first + n * S::rows + i, grid_rows)} * pitch;
   }
 };
 
@@ -131,50 +102,6 @@ __device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int r
   }
 }
 
-template <class S>
-using HandOver = block::NamedStages<S::stages, S::threads>;
-
-/// Calls act with a state whose stage is known at compile time, so that the number of the stage's
-/// barrier stands in the instruction: compute-sanitizer follows no others.
-template <int STAGES, class Act, int STAGE = 0>
-__device__ __forceinline__ void at_stage(PipelineState<STAGES> state, const Act& act) {
-  if (STAGE == STAGES - 1 || state.index == STAGE) {
-    act(PipelineState<STAGES>{STAGE, state.phase});
-  } else if constexpr (STAGE < STAGES - 1) {
-    at_stage<STAGES, Act, STAGE + 1>(state, act);
-  }
-}
-
-/// What a producer warp does. start(tile, n, producer) begins the copy of its share of row-block n,
-/// the rows producer, producer + S::producer_warps, ...; finish() returns when all but the latest
-/// LAG copies lie in shared memory, and only then they are handed over.
-template <int LAG, class S, class Start, class Finish>
-__device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const Start& start,
-                        const Finish& finish) {
-  static_assert(LAG < S::stages, "a stage is handed over before it is acquired again");
-  const int producer = static_cast<int>(threadIdx.x - S::computing_threads) / lanes;
-  PipelineState<S::stages> acquired, copied;
-  for (int n = 0; n < place.run.blocks + LAG; ++n) {
-    if (n < place.run.blocks) {
-      if (n >= S::stages) {
-        at_stage(acquired, [](auto stage) { HandOver<S>::producer_acquire(stage); });
-      }
-      start(shared.stages[acquired.index], n, producer);
-      ++acquired;
-    }
-    finish();
-    if (n < LAG) continue;
-    if (place.at_edge) {
-      __syncwarp();
-      for (int i = producer; i < S::rows; i += S::producer_warps) {
-        shared.stages[copied.index].mirror_row(i, place);
-      }
-    }
-    at_stage(copied, [](auto stage) { HandOver<S>::producer_commit(stage); });
-    ++copied;
-  }
-}
-
 /// Reads a block's tiles from shared memory and stores results from registers: what all pipelines
 /// of block tiles have in common.
 template <class S>
@@ -193,21 +120,6 @@ struct TileReader : DirectStore<S> {
   }
   __device__ float4 power(int i) const {
     return *reinterpret_cast<const float4*>(&shared.stages[state.index].power[i][column]);
-  }
-};
-
-/// The consumer's side of a pipeline that producer warps fill.
-template <class S>
-struct HandedOver : TileReader<S> {
-  using TileReader<S>::TileReader;
-  __device__ void consumer_wait(int) {
-    at_stage(this->state, [](auto stage) { HandOver<S>::consumer_wait(stage); });
-  }
-  __device__ void consumer_release(int n) {
-    if (n + S::stages < this->place.run.blocks) {
-      at_stage(this->state, [](auto stage) { HandOver<S>::consumer_release(stage); });
-    }
-    ++this->state;
   }
 };
 

@@ -78,10 +78,10 @@ __global__ void __launch_bounds__(tile_threads)
 }
 
 template <class Tiles>
-ConfigOf<Problem> boxes() {
+ConfigOf<Problem> boxes(Start start) {
   return pyramid<Tiles>(
-      reinterpret_cast<const void*>(tma_pyramid<Tiles>), Tiles::walks ? 2 : 1,
-      2 * box_cells * sizeof(float), [](const PyramidView& view, const LaunchShape& shape) {
+      start, reinterpret_cast<const void*>(tma_pyramid<Tiles>), Tiles::walks ? 2 : 1,
+      2 * box_cells * sizeof(float), [](const PyramidView& view, const FollowingShape& shape) {
         const PyramidMaps maps{
             tensor_map(view.temperature, tile_size, box_columns),
             tensor_map(view.power, tile_size, box_columns),
@@ -125,9 +125,9 @@ __global__ void __launch_bounds__(square_threads, squares_bound)
   });
 }
 
-ConfigOf<Problem> square_boxes() {
-  return squares(reinterpret_cast<const void*>(tma_square),
-                 [](const SquareView& view, const LaunchShape& shape) -> Launch {
+ConfigOf<Problem> square_boxes(Start start) {
+  return squares(start, reinterpret_cast<const void*>(tma_square),
+                 [](const SquareView& view, const FollowingShape& shape) -> Launch {
                    const SquareMaps maps{tensor_map(view.temperature, square, square),
                                          tensor_map(view.power, square, square)};
                    return [=](Stream stream) { launch(tma_square, shape, stream, view, maps); };
@@ -135,15 +135,16 @@ ConfigOf<Problem> square_boxes() {
 }
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{boxes<OneTile<>>()};
+  std::vector<ConfigOf<Problem>> all;
+  for (const Start start : starts) {
+    all.push_back(boxes<OneTile<>>(start));
+    all.push_back(square_boxes(start));
+  }
   // Streaming: every warp its own boxes, or the rows of a block's tile as runs of bytes.
   add_streaming<Windows, Movement<2>>(all);
-  add_streaming<Rows, Movement<2, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all,
-                                                                                    "/producer");
   add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(
       all, "/producer-3-stages");
-  all.push_back(boxes<Walk<>>());
-  all.push_back(square_boxes());
+  all.push_back(boxes<Walk<>>(Start::in_turn));
   return all;
 }
 

@@ -104,9 +104,8 @@ struct WindowBoxes : DirectStore<S> {
         &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
   __device__ void consumer_release(int n) {
-    // The engine writes by its own path: what a lane has read has to have come, and what it has
-    // mirrored has to be written, before the stage is filled again.
-    tma::fence_async_proxy();
+    // What a lane has mirrored has to be written before the engine fills the stage again.
+    if (at_edge()) tma::fence_async_proxy();
     __syncwarp();  // every lane has read the stage
     if (lane == 0) copy(n + S::stages, state.index);
     ++state;
@@ -137,8 +136,9 @@ struct Windows {
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
     PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
-    const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S>), problem,
-                                            device, shared_bytes<S>(), view.chunk_rows);
+    const FollowingShape shape =
+        pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S>), problem, pass, device,
+                      shared_bytes<S>(), view.chunk_rows);
     const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
                     tensor_map(problem.power, S::rows, window),
                     tensor_map(problem.power, 1, window)};

@@ -25,6 +25,7 @@ struct GlobalWall {
 
 __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   __shared__ PyramidRows rows;
+  follow_predecessor();
   const std::int64_t column = Iso::column(blockIdx.x, threadIdx.x);
   if (column >= 0 && column < run.wall.columns) rows.above[threadIdx.x] = run.source[column];
   GlobalWall wall{run.wall.data + run.first_row * run.wall.pitch + column, run.wall.pitch};
@@ -37,8 +38,10 @@ __global__ void __launch_bounds__(Iso::threads) pyramid_ahead(PyramidRun run) {
   __shared__ __align__(16) int tile[WallTile::elements];
   const std::int64_t column = Iso::column(blockIdx.x, 0);
   const Grid<const int> source{run.source, 1, run.wall.columns, run.wall.pitch};
-  baseline::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, column}, threadIdx.x);
+  admit_successor();
   baseline::copy_tile<WallTile, Iso::threads>(tile, run.wall, {run.first_row, column}, threadIdx.x);
+  wait_for_predecessor();
+  baseline::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, column}, threadIdx.x);
   __syncthreads();
   TileWall wall{tile};
   climb(run, rows, wall);
@@ -100,14 +103,18 @@ constexpr auto strips = StripsOf<LoadedWall, HandedWall>::template config<Schedu
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::baseline,
     {pyramid_config("", pyramid, 0, {{"rows_in_flight", 1}}),
+     pyramid_config("", pyramid, 0, {{"rows_in_flight", 1}}, Start::dependent),
      pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
+     pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
+                    {{"rows_in_flight", Iso::height}}, Start::dependent),
      strips<Tall2, Movement<28, 1, 0, 1>>(), strips<Tall2, Movement<14, 1, 0, 1>>(),
      strips<Tall2, Movement<28, 2, 4>>(), strips<Tall2, Movement<14, 2, 4>>(),
      strips<Tall3, Movement<36, 2, 4>>(), strips<Tall3Close, Movement<40, 2, 4>>(),
      strips<Middle, Movement<4, 2, 0, 1>>(), strips<Middle, Movement<8, 2, 4>>(),
      strips<MiddleClose, Movement<8, 2, 4>>(), strips<Wide8, Movement<2, 2>>(),
-     strips<Wide25, Movement<1, 2, 0, 1>>()});
+     strips<Wide8, Movement<2, 2, 0, 0, 1, 0, 6>>(), strips<Wide25, Movement<1, 2, 0, 1>>()},
+    needs_groups);
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -1,4 +1,4 @@
-// The exchange of costs between the windows of a cluster, for dsm.
+// The exchange of costs between the windows of a cluster as messages, for dsm's wide schedules.
 #pragma once
 
 #include "apps/pathfinder/exchange.cuh"
@@ -79,8 +79,7 @@ struct ClusterMail {
   }
 
  private:
-  /// dsm::store_async() with a predicate instead of a branch around it, which costs a warp that is
-  /// alone on its scheduler 25 cycles.
+  /// dsm::store_async() where it is wanted. ptxas makes a branch of the predicate.
   __device__ static void send_if(bool wanted, unsigned to, Piece cost, unsigned barrier) {
     AMASIA_SM90_ASM(
         "{\n"

@@ -40,12 +40,15 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   __shared__ int slots[SLOTS][Iso::threads];
   const std::int64_t column = Iso::column(blockIdx.x, threadIdx.x);
   const bool inside = column >= 0 && column < run.wall.columns;
-  if (inside) async::copy<4>(&rows.above[threadIdx.x], run.source + column);
   const int* first = run.wall.data + run.first_row * run.wall.pitch + column;
   SlotWall<SLOTS> wall{inside ? first : nullptr, run.wall.pitch, run.steps, slots};
+  admit_successor();
   for (int i = 0; i < SLOTS - 1; ++i) wall.produce(i);
-  async::wait<SLOTS - 2>();  // the source came with the first row; neighbours read it, too
-  __syncthreads();
+  wait_for_predecessor();
+  if (inside) async::copy<4>(&rows.above[threadIdx.x], run.source + column);
+  async::commit();
+  async::wait<0>();
+  __syncthreads();  // neighbours read the source, too
   climb(run, rows, wall);
 }
 
@@ -109,11 +112,13 @@ ConfigOf<Problem> strips() {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::drop_off,
     {pyramid_config("", pyramid<2>, sizeof(int) * Iso::threads, {{"slots", 2}}),
-     pyramid_config("8-slots", pyramid<8>, sizeof(int) * Iso::threads * 7, {{"slots", 8}}),
+     pyramid_config("", pyramid<2>, sizeof(int) * Iso::threads, {{"slots", 2}}, Start::dependent),
      strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<14, 2>>(),
      strips<Tall3, Movement<36, 3>>(), strips<Tall3Close, Movement<20, 4>>(),
      strips<Middle, Movement<4, 4>>(), strips<MiddleClose, Movement<4, 4>>(),
-     strips<Wide8, Movement<1, 5>>(), strips<Wide25, Movement<1, 5>>()});
+     strips<Wide8, Movement<1, 5>>(), strips<Wide8, Movement<1, 5, 0, 0, 1, 0, 8>>(),
+     strips<Wide25, Movement<1, 5>>()},
+    needs_groups);
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -4,11 +4,12 @@
 // iso     blocks of a cluster lie side by side without halo; after each row a block's outermost
 //         threads send their cost to the neighbour (st.async), whose mbarrier counts it in. 2008
 //         instead of 8 * 216 = 1728 columns per cluster, for a message latency per row.
-// strips  the group is the cluster: the inner exchange crosses blocks (cluster_mail.cuh), so that
-// only
-//         a cluster's two ends need the wide halo and the trip through L2, and they make it less
-//         often than blocks that work alone. The wall comes by tensor map, as in tma.
+// strips  the group is the cluster: the inner exchange crosses blocks, by words (cluster_words.cuh)
+//         in tall schedules and by messages (cluster_mail.cuh) in wide ones. So only a cluster's
+//         two ends need the wide halo and the trip through L2, and they make it less often than
+//         blocks that work alone. The wall comes by tensor map, as in tma.
 #include "apps/pathfinder/cluster_mail.cuh"
+#include "apps/pathfinder/cluster_words.cuh"
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
@@ -41,6 +42,7 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
   const unsigned message_bytes = 4 * ((rank > 0) + (rank < Linked::cluster - 1));
 
   // Prologue: the source row, with the two costs beyond the block
+  follow_predecessor();
   if (thread == 0) {
     for (tma::Barrier& barrier : rows.full) tma::init(&barrier, 1);
     tma::fence_init();
@@ -93,9 +95,12 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
+using Mail = std::conditional_t<S::tall, ClusterWords<S>, ClusterMail<S>>;
+
+template <class S>
 struct SharedStorage {
   typename TmaWall<S>::Storage wall;
-  typename ClusterMail<S>::Storage mail;
+  typename Mail<S>::Storage mail;
 };
 
 template <class S>
@@ -104,12 +109,12 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   TmaWall<S>::prepare(shared.wall);
-  ClusterMail<S>::prepare(shared.mail);
+  Mail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
   if (computes<S>()) {
     TmaWall<S> wall(shared.wall);
     Walker<S> walker(walk.wall.columns);
-    ClusterMail<S> mail(shared.mail, walker);
+    Mail<S> mail(shared.mail, walker);
     walk_strips<S>(walk, walker, wall, mail);
   } else {
     TmaWall<S>::produce(shared.wall, map, walk.first_row, S::stages_of(walk.steps));
@@ -128,18 +133,20 @@ ConfigOf<Problem> strips_in_clusters() {
 }
 
 // Rows per stage, stages, producer warps, depth, blocks per cluster, exchanges
-const bool registered =
-    register_variant<Problem>("pathfinder", Strategy::dsm,
-                              {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
-                               strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
-                               strips_in_clusters<Tall2, Movement<14, 3, 1, 0, 8, 9>>(),
-                               strips_in_clusters<Tall2, Movement<14, 2, 1, 0, 8, 9>>(),
-                               strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
-                               strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
-                               strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>(),
-                               strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>(),
-                               strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
-                               strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>()});
+const bool registered = register_variant<Problem>(
+    "pathfinder", Strategy::dsm,
+    {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
+     pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}, Start::dependent),
+     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall2, Movement<14, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall3Cluster, Movement<40, 3, 1, 0, 8, 7>>(),
+     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>(),
+     strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>(),
+     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
+     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2, 0, 6>>(),
+     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -47,10 +47,12 @@ struct Pyramid {
 /// brought by PRODUCER_WARPS warps that do nothing else, or, if 0, by the warps that compute.
 /// DEPTH: stages that computing warps hold in registers ahead of the one they read. CLUSTER blocks
 /// are one group, which then goes EXCHANGES inner epochs between outer ones instead of the
-/// schedule's.
+/// schedule's. With L2_AHEAD > 0 computing warps ask L2 for the stage that is so many ahead of the
+/// one that they read.
 template <int STAGE_ROWS, int STAGES, int PRODUCER_WARPS = 0, int DEPTH = 0, int CLUSTER = 1,
-          int EXCHANGES = 0>
+          int EXCHANGES = 0, int L2_AHEAD = 0>
 struct Movement {
+  static constexpr int l2_ahead = L2_AHEAD;
   static constexpr int stage_rows = STAGE_ROWS;
   static constexpr int stages = STAGES;
   static constexpr int producer_warps = PRODUCER_WARPS;

@@ -84,7 +84,6 @@ class DeviceInstance : public InstanceOf<Problem>, public ResultSource {
     if (cols_ <= widest_exchange) {
       words_.emplace(static_cast<std::size_t>(2 * pitch_));
       clock_.emplace(2);
-      AMASIA_CUDA(cudaMemset(words_->data(), 0, words_->bytes()));
       AMASIA_CUDA(cudaMemset(clock_->data(), 0, clock_->bytes()));
       problem_.exchange = {words_->data(), pitch_, clock_->data()};
     }
@@ -96,6 +95,8 @@ class DeviceInstance : public InstanceOf<Problem>, public ResultSource {
   void reset(Stream stream) override {
     result_.poison(stream);
     scratch_.poison(stream);
+    // No run reads what an earlier one wrote: the epoch of these words comes after 2^32 others.
+    if (words_) words_->poison(stream);
   }
 
   int challenges() const override { return challenges_of(rows_); }

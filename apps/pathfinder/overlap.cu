@@ -39,11 +39,14 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   __shared__ PyramidRows rows;
   __shared__ __align__(16) int stages[iso_stages][StageTile::elements];
   const Grid<const int> source{run.source, 1, run.wall.columns, run.wall.pitch};
+  StagedWall wall{run, stages};
+  admit_successor();
+  for (int n = 0; n < iso_stages - 1; ++n) wall.produce(n);
+  wait_for_predecessor();
   async::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, Iso::column(blockIdx.x, 0)},
                                           threadIdx.x);
-  StagedWall wall{run, stages};
-  for (int n = 0; n < iso_stages - 1; ++n) wall.produce(n);
-  async::wait<iso_stages - 2>();  // the source row came with the first stage
+  async::commit();
+  async::wait<0>();
   __syncthreads();
   climb(run, rows, wall);
   async::wait<0>();
@@ -118,11 +121,15 @@ const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config("", pyramid, sizeof(int) * StageTile::elements * iso_stages,
                     {{"stage_rows", iso_rows}, {"stages", iso_stages}}),
+     pyramid_config("", pyramid, sizeof(int) * StageTile::elements * iso_stages,
+                    {{"stage_rows", iso_rows}, {"stages", iso_stages}}, Start::dependent),
      strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<14, 3>>(),
      strips<Tall2, Movement<28, 4, 2>>(), strips<Tall2, Movement<14, 4, 2>>(),
-     strips<Tall3, Movement<18, 5, 2>>(), strips<Tall3Close, Movement<40, 3, 2>>(),
+     strips<Tall3, Movement<36, 3, 2>>(), strips<Tall3Close, Movement<40, 3, 2>>(),
      strips<Middle, Movement<4, 6, 2>>(), strips<MiddleClose, Movement<4, 6, 2>>(),
-     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide25, Movement<1, 5, 7>>()});
+     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide8, Movement<1, 5, 2, 0, 1, 0, 8>>(),
+     strips<Wide25, Movement<1, 5, 7>>()},
+    needs_groups);
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -1,8 +1,11 @@
 // The original schedule (Rodinia), `iso` of every variant: one column per thread, costs
 // of a row in shared memory, two barriers per row, 20 rows per launch. Variants bring their own
-// kernel, which does the prologue; the row loop and the launches are here.
+// kernel, which does the prologue; the row loop and the launches are here. Walls are input: a
+// kernel asks for its first ones, waits for the launch before it, and only then reads that one's
+// costs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,8 +13,9 @@
 
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
+#include "apps/pathfinder/schedules.hpp"
 #include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
+#include "variants/device/dependent_launch.cuh"
 
 namespace amasia::pathfinder {
 
@@ -73,27 +77,32 @@ __device__ __forceinline__ void climb(const PyramidRun& run, PyramidRows& rows, 
 }
 
 /// An iso config of a kernel: all launches of a run, rows handed over through `scratch` and
-/// `result`.
+/// `result`. `start`: how launches follow each other.
 template <class P = Iso, class Kernel, class Arguments = NoArguments>
 ConfigOf<Problem> pyramid_config(const std::string& note, Kernel kernel,
                                  std::size_t bytes_in_flight,
                                  std::vector<std::pair<std::string, std::int64_t>> movement,
-                                 Arguments arguments = {}) {
+                                 Start start = Start::in_turn, Arguments arguments = {}) {
   ConfigOf<Problem> config;
-  config.info.name = note.empty() ? "iso" : "iso/" + note;
+  config.info.schedule = start == Start::dependent ? iso_dependent_name : iso_name;
+  config.info.name = config.info.schedule + (note.empty() ? "" : "/" + note);
   config.info.geometry = {
       {"threads", P::threads}, {"pyramid_height", P::height}, {"cluster", P::cluster}};
   config.info.kernels = {
       {reinterpret_cast<const void*>(kernel), P::threads, 0, P::cluster, bytes_in_flight}};
-  config.info.schedule = "iso";
   config.info.movement = std::move(movement);
-  config.prepare = [kernel, arguments](const Problem& p, const Device&) -> Launch {
-    LaunchShape shape;
+  config.unsupported = [start](const Problem&, const Device& d) -> std::optional<std::string> {
+    if (start == Start::in_turn || d.compute_capability >= 90) return std::nullopt;
+    return "programmatic dependent launch needs compute capability 9.0";
+  };
+  config.prepare = [start, kernel, arguments](const Problem& p, const Device&) -> Launch {
+    FollowingShape shape;
     shape.grid = dim3(static_cast<unsigned>(P::blocks(p.wall.columns)));
     shape.block = dim3(P::threads);
     shape.cluster_blocks = P::cluster;
     allow_launch(reinterpret_cast<const void*>(kernel), shape);
     return [=, extra = arguments(p)](Stream stream) {
+      FollowingShape following = shape;
       const std::int64_t launches = P::launches(p.wall.rows);
       PyramidRun run;
       run.wall = p.wall;
@@ -103,7 +112,8 @@ ConfigOf<Problem> pyramid_config(const std::string& note, Kernel kernel,
         const std::int64_t left = p.wall.rows - run.first_row;
         run.steps = static_cast<int>(left < P::height ? left : P::height);
         run.result = (launches - 1 - i) % 2 == 0 ? p.result : p.scratch;
-        std::apply([&](const auto&... more) { launch(kernel, shape, stream, run, more...); },
+        following.early = start == Start::dependent && i > 0;
+        std::apply([&](const auto&... more) { launch(kernel, following, stream, run, more...); },
                    extra);
         run.source = run.result;
       }

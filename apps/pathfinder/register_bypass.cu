@@ -14,8 +14,10 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   __shared__ __align__(16) int tile[WallTile::elements];
   const std::int64_t column = Iso::column(blockIdx.x, 0);
   const Grid<const int> source{run.source, 1, run.wall.columns, run.wall.pitch};
-  async::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, column}, threadIdx.x);
+  admit_successor();
   async::copy_tile<WallTile, Iso::threads>(tile, run.wall, {run.first_row, column}, threadIdx.x);
+  wait_for_predecessor();
+  async::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, column}, threadIdx.x);
   async::commit();
   async::wait<0>();
   __syncthreads();
@@ -76,11 +78,15 @@ const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
     {pyramid_config("", pyramid, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
+     pyramid_config("", pyramid, sizeof(int) * (WallTile::elements + RowTile::elements),
+                    {{"rows_in_flight", Iso::height}}, Start::dependent),
      strips<Tall2, Movement<28, 1>>(), strips<Tall2, Movement<28, 2, 2>>(),
      strips<Tall2, Movement<14, 2, 2>>(), strips<Tall3, Movement<36, 2, 2>>(),
      strips<Tall3Close, Movement<40, 2, 2>>(), strips<Middle, Movement<8, 1>>(),
      strips<MiddleClose, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 2, 2>>(),
-     strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<2, 2>>()});
+     strips<Wide8, Movement<2, 2>>(), strips<Wide8, Movement<2, 2, 0, 0, 1, 0, 6>>(),
+     strips<Wide25, Movement<2, 2>>()},
+    needs_groups);
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -45,6 +45,13 @@ struct Tall3Close : StripSchedule<3, 4, 48, 2, 2, 2> {
   static constexpr std::string_view summary =
       "as tall-3 with windows 48 apart, a wider halo and fewer exchanges; 2 blocks per SM";
 };
+struct Tall3Cluster : StripSchedule<3, 4, 48, 7, 2> {
+  static constexpr std::string_view name = "tall-3-84";
+  static constexpr std::string_view summary =
+      "tall-3-48 with 84 columns finished per block, not 64, and fewer outer exchanges; needs "
+      "groups "
+      "of blocks";
+};
 struct Middle : StripSchedule<3, 12, 320, 1, 1> {
   static constexpr std::string_view name = "middle";
   static constexpr std::string_view summary =
@@ -68,14 +75,21 @@ struct Wide25 : StripSchedule<25, 12, 320, 1, 1> {
       "are resident";
 };
 
+/// How the launches of a run follow each other. `dependent`: all but the first by programmatic
+/// dependent launch, so that their blocks come, and ask for walls, while those of the launch before
+/// them end.
+enum class Start { in_turn, dependent };
+inline constexpr const char *iso_name = "iso", *iso_dependent_name = "iso-dependent";
+
 template <class... Strip>
 std::vector<Schedule> iso_and() {
-  return {{"iso", "Rodinia's pyramid: 256 threads, a column each, 20 rows per launch"},
+  return {{iso_name, "Rodinia's pyramid: 256 threads, a column each, 20 rows per launch"},
+          {iso_dependent_name, "iso by programmatic dependent launch"},
           {Strip::name, Strip::summary}...};
 }
 
 inline std::vector<Schedule> all_schedules() {
-  return iso_and<Tall2, Tall3, Tall3Close, Middle, MiddleClose, Wide8, Wide25>();
+  return iso_and<Tall2, Tall3, Tall3Close, Tall3Cluster, Middle, MiddleClose, Wide8, Wide25>();
 }
 
 }  // namespace amasia::pathfinder

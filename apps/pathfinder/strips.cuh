@@ -19,6 +19,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "apps/pathfinder/exchange.cuh"
 #include "apps/pathfinder/geometry.hpp"
@@ -28,6 +29,7 @@
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/pipeline_state.hpp"
+#include "variants/ptx/prefetch.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -87,6 +89,20 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
   }
 }
 
+/// Asks L2 for the window's part of stage n, a line by each lane.
+template <class S>
+__device__ __forceinline__ void prefetch_stage(const Walk& walk, const Walker<S>& walker, int n) {
+  constexpr int line = 32, lines = S::window / line;  // columns; of a row
+  const std::int64_t window = walker.column - walker.lane * S::lane_columns;
+  for (int i = walker.lane; i < S::stage_rows * lines; i += 32) {
+    const int row = n * S::stage_rows + i / lines;
+    const std::int64_t column = window + i % lines * line;
+    if (row < walk.steps && column >= 0 && column < walk.wall.columns) {
+      global::prefetch_line(&walk.wall.at(walk.first_row + row, column));
+    }
+  }
+}
+
 /// Which warps replace walls outside the grid: none or all of the block, or each looks for itself.
 /// Known beforehand it costs a tall walk no branch; but a block has many wide warps, and few at the
 /// edge.
@@ -107,7 +123,11 @@ __device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker,
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
   constexpr bool ahead = reads_ahead<S, Wall>;
   WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next, read ahead
+  [[maybe_unused]] int turned = 0;
   const auto turn_to_next_stage = [&] {
+    if constexpr (S::Movement::l2_ahead > 0) {
+      prefetch_stage<S>(walk, walker, turned++ + S::Movement::l2_ahead);
+    }
     wall.consumer_wait();
     if constexpr (ahead) {
       load_round<S, S::round, EDGE == Edge::all>(first, wall, 0, walker.inside);
@@ -228,10 +248,16 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) copied_strips(Wa
   walk_strips<S>(walk, walker, wall, mail);
 }
 
+/// What strategies decline whose blocks work alone.
+inline const std::vector<Declined> needs_groups{
+    {std::string(Tall3Cluster::name),
+     "3 windows that finish 84 columns have no halo of whole epochs: it takes a cluster"}};
+
 /// Tells the movements of a schedule apart: `who` moves, and on tall schedules, where a stage is a
 /// whole halo if nothing is said, how many stages of how many rows: "producers-2x14-rows".
 template <class S>
 std::string movement_name(const std::string& who) {
+  if (S::Movement::l2_ahead > 0) return who.empty() ? "l2" : who + "-l2";
   if (!S::tall || S::stage_rows == S::halo) return who;
   const std::string stages =
       std::to_string(S::stages) + "x" + std::to_string(S::stage_rows) + "-rows";
@@ -262,7 +288,8 @@ ConfigOf<Problem> strips_config(const std::string& who, Kernel kernel, std::size
   config.info.movement = {{"stage_rows", S::stage_rows},
                           {"stages", S::stages},
                           {"producer_warps", S::Movement::producer_warps},
-                          {"depth", S::Movement::depth}};
+                          {"depth", S::Movement::depth},
+                          {"l2_ahead", S::Movement::l2_ahead}};
   const auto shape_for = [kernel, shared_bytes](const Problem& p, const Device& device) {
     LaunchShape shape;
     shape.grid = dim3(static_cast<unsigned>(S::blocks(p.wall.columns)));

@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(Iso::threads)
   __shared__ alignas(128) int boxes[iso_boxes][iso_rows * Iso::threads];
   __shared__ alignas(128) PyramidRows rows;
   __shared__ tma::Barrier full[iso_boxes];
+  admit_successor();
   if (threadIdx.x == 0) {
     for (tma::Barrier& barrier : full) tma::init(&barrier, 1);
     tma::fence_init();
@@ -43,6 +44,7 @@ __global__ void __launch_bounds__(Iso::threads)
       tma::load_tile(boxes[box], &map, static_cast<int>(column),
                      static_cast<int>(run.first_row) + box * iso_rows, &full[box]);
     }
+    wait_for_predecessor();
     tma::load_bytes(rows.above + (begin - column), run.source + begin, source_bytes, &full[0]);
   }
   __syncthreads();
@@ -86,17 +88,23 @@ ConfigOf<Problem> strips_by_tma() {
       [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 
+ConfigOf<Problem> iso(Start start) {
+  return pyramid_config(
+      "", pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
+      {{"stage_rows", iso_rows}, {"stages", iso_boxes}}, start,
+      [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); });
+}
+
 // Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::tma,
-    {pyramid_config(
-         "", pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
-         {{"stage_rows", iso_rows}, {"stages", iso_boxes}},
-         [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); }),
-     strips_by_tma<Tall2, Movement<28, 3, 1>>(), strips_by_tma<Tall2, Movement<14, 2, 1>>(),
+    {iso(Start::in_turn), iso(Start::dependent), strips_by_tma<Tall2, Movement<28, 3, 1>>(),
      strips_by_tma<Tall3, Movement<36, 3, 1>>(), strips_by_tma<Tall3Close, Movement<40, 3, 1>>(),
      strips_by_tma<Middle, Movement<4, 6, 1>>(), strips_by_tma<MiddleClose, Movement<4, 6, 1>>(),
-     strips_by_tma<Wide8, Movement<2, 3, 1>>(), strips_by_tma<Wide25, Movement<1, 6, 1>>()});
+     strips_by_tma<Wide8, Movement<2, 3, 1>>(),
+     strips_by_tma<Wide8, Movement<2, 3, 1, 0, 1, 0, 6>>(),
+     strips_by_tma<Wide25, Movement<1, 6, 1>>()},
+    needs_groups);
 
 }  // namespace
 }  // namespace amasia::pathfinder

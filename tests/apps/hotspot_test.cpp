@@ -130,7 +130,6 @@ TEST(BlocksPerSm, LeaveTheRegistersThatTheScheduleGrants) {
   blocks_fit<5, FourWarps, Movement<2>>();
   blocks_fit<12, FourWarps, Movement<2>>();
   blocks_fit<8, FourWarpsRoomy, Movement<2>>();
-  blocks_fit<8, FourWarpsShort, Movement<2>>();
   blocks_fit<5, EightWarpsShort, Movement<2, StageRows::some, 1>>();
   blocks_fit<12, EightWarps, Movement<2>>();
   EXPECT_EQ((blocks_per_sm<12, FourWarps, Movement<2>>()), 2);
@@ -259,11 +258,12 @@ TEST(BestChunkRows, AreWholeRowBlocksThatFillTheDevice) {
       const int chunk = best_chunk_rows<S>(rows, across, 528);
       EXPECT_GT(chunk, 0);
       EXPECT_EQ(chunk % S::rows, 0);
-      EXPECT_LT(chunk, rows + S::rows);
+      EXPECT_EQ(chunk % 2, 0);
+      EXPECT_LT(chunk, rows + 2 * S::rows);
     }
   }
   // One wave on 528 slots: 27 chunks of 19 blocks.
-  EXPECT_EQ(best_chunk_rows<S>(8192, 19, 528), 305);
+  EXPECT_EQ(best_chunk_rows<S>(8192, 19, 528), 310);
   // A device that holds not even one row of blocks, or nothing at all, still gets a chunk.
   EXPECT_EQ(best_chunk_rows<S>(8192, 5000, 528) % S::rows, 0);
   EXPECT_GT(best_chunk_rows<S>(8192, 19, 1), 0);
@@ -380,13 +380,13 @@ void squares_cover(int extent, int halo, int align) {
     EXPECT_GE(first, 0);
     EXPECT_EQ(first % align, 0);
     EXPECT_EQ(axis.begin(i), next);
-    EXPECT_EQ(axis.begin(i) % align, 0);
+    EXPECT_EQ((axis.begin(i) - (i > 0 ? halo : 0)) % align, 0);
     EXPECT_GT(axis.end(i), axis.begin(i));
     // As many cells of the square lie beside a finished one as a pass has steps, or the grid ends.
     EXPECT_GE(axis.begin(i) - first, first > 0 ? halo : 0);
     EXPECT_GE(end - axis.end(i), end < extent ? halo : 0);
     // A square whose side is no edge of the grid does not stick out of it either, but for columns
-    // that are no multiple of four.
+    // that are no multiple of four and for an odd row.
     if (extent >= square) {
       EXPECT_LT(end, extent + align);
     }
@@ -399,7 +399,7 @@ TEST(SquareAxis, FinishesEveryCellOnceWithAHaloOfTheSteps) {
   for (int extent :
        {1, 3, 40, 63, 64, 65, 66, 68, 87, 88, 89, 100, 127, 128, 130, 256, 1001, 8192}) {
     for (int steps = 1; steps <= most_square_steps; ++steps) {
-      squares_cover(extent, steps, 1);
+      squares_cover(extent, steps, 2);
       squares_cover(extent, column_halo(steps), patch);
       EXPECT_GE(column_halo(steps), steps);
     }
@@ -432,8 +432,12 @@ std::vector<float> advance_grid(const HostGrid& temperature, const HostGrid& pow
   for (int s = 0; s < steps; ++s) {
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c) {
-        next[r * cols + c] = advance(at(r, c), at(r - 1, c), at(r + 1, c), at(r, c - 1),
-                                     at(r, c + 1), source_term(power.cells[r * cols + c], k), k);
+        const int west = is_even(r, c) ? -1 : 1;
+        next[r * cols + c] = by_isotropy(k, [&](auto isotropic) {
+          return advance<isotropic.value>(at(r, c), at(r - 1, c), at(r + 1, c), at(r, c + west),
+                                          at(r, c - west),
+                                          source_term(power.cells[r * cols + c], k), k);
+        });
       }
     }
     now.swap(next);
@@ -611,7 +615,7 @@ TEST(App, WorkAndBytes) {
   const Work w = app->work(size(8192, 8192, 5));
   EXPECT_EQ(w.bytes_read, 2.0 * 8192 * 8192 * 4);
   EXPECT_EQ(w.bytes_written, 8192.0 * 8192 * 4);
-  EXPECT_EQ(w.operations, 8192.0 * 8192 * 42);
+  EXPECT_EQ(w.operations, 8192.0 * 8192 * 32);
   EXPECT_EQ(app->device_bytes(size(3, 33, 1)), 5 * 3 * 64 * 4);
   EXPECT_THROW((void)app->device_bytes(size(std::int64_t{1} << 30, std::int64_t{1} << 30, 1)),
                UsageError);

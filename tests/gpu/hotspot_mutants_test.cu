@@ -52,8 +52,11 @@ __global__ void hotspot_step(Grid<const float> from, Grid<const float> power, Gr
     return halo ? initial.at(row, column) : from.at(row, column);
   };
   const auto advanced = [&](std::int64_t row, std::int64_t column, float watt, float west) {
-    return hotspot::advance(at(row, column), at(row - 1, column), at(row + 1, column), west,
-                            at(row, column + 1), hotspot::source_term(watt, k), k);
+    const float east = at(row, column + 1);
+    const bool even = hotspot::is_even(row, column);
+    return hotspot::advance<true>(at(row, column), at(row - 1, column), at(row + 1, column),
+                                  even ? west : east, even ? east : west,
+                                  hotspot::source_term(watt, k), k);
   };
   const std::int64_t beside = c > 0 ? c - 1 : c + 1;
   float watt = power.at(r, c), west = at(r, c - 1);
