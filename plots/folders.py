@@ -18,6 +18,19 @@ _KINDS = {
 _MOST_NOTES = 8
 
 
+class Note(str):
+    """A sentence about files. ``kind`` is set where there may be dozens, ``of``: what it is
+    about."""
+
+    kind: str
+    of: str
+
+    def __new__(cls, text: str, kind: str = "", of: str = "") -> Note:
+        note = super().__new__(cls, text)
+        note.kind, note.of = kind, of
+        return note
+
+
 def what_it_is(path: Path) -> str:
     """ "a pipe": what is there instead of a regular file; "" for one. Raises OSError."""
     return _KINDS.get(stat.S_IFMT(path.stat().st_mode), "")

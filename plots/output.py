@@ -8,9 +8,7 @@ import gzip
 import io
 import itertools
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -64,43 +62,20 @@ class DataStream:
             os.close(nowhere)
 
 
-@dataclass(frozen=True)
-class Destination:
-    """What a name on the command line stands for. Symbolic links are followed, also to a target
-    that is not there yet: it is the target that is written, the link stays."""
-
-    path: Path  # without links
-    special: bool = False  # a device, a FIFO or a descriptor: written to, never replaced
-    mounted: bool = False  # a file with a mount on it, as in a container: rewritten in place
-
-
 _MOST_LINKS = 40  # as the kernel
-_ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 
-def _is_mount_point(path: Path) -> bool:
-    try:
-        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
-    except OSError:
-        return False
-    points = (line.split(b" ")[4] for line in lines if line.count(b" ") > 4)
-    plain = {_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), point) for point in points}
-    return os.fsencode(path.resolve()) in plain
-
-
-def destination_of(path: Path) -> Destination:
-    """As destination_of() of harness/text/file.hpp. Raises OSError."""
-    target = path
+def _destination(path: Path) -> tuple[Path, bool]:
+    """What is written: of a link its target, also one that is not there yet; and whether it is a
+    device, a FIFO or what a descriptor leads to (/dev/stdout), which is written to and never
+    replaced. Raises OSError."""
     for _ in range(_MOST_LINKS):
-        if not target.is_symlink():
+        if not path.is_symlink():
             break
-        # /dev/stdout, /dev/fd/1 and their like: what stands behind the descriptor, if it is a file
-        # at all, is not ours to replace.
-        if target.parent.resolve().parts[:2] == ("/", "proc"):
-            return Destination(path, special=True)
-        target = target.parent / target.readlink()
-    special = target.exists() and not target.is_file() and not target.is_dir()
-    return Destination(target, special, mounted=target.is_file() and _is_mount_point(target))
+        if path.parent.resolve().parts[:2] == ("/", "proc"):
+            return path, True
+        path = path.parent / path.readlink()
+    return path, path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _create_beside(path: Path) -> tuple[Path, BinaryIO]:
@@ -117,17 +92,13 @@ def _create_beside(path: Path) -> tuple[Path, BinaryIO]:
 def check_writable(path: Path) -> None:
     """Before the work that is to be written to ``path`` is done. Creates missing folders, changes
     nothing else. Raises OSError."""
-    destination = destination_of(path)
-    target = destination.path
-    if destination.special:
+    target, special = _destination(path)
+    if special:
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder: name a file", str(path))
-    if destination.mounted:
-        target.open("ab").close()
-        return
     temporary, file = _create_beside(target)
     file.close()
     temporary.unlink()
@@ -136,26 +107,28 @@ def check_writable(path: Path) -> None:
 @contextlib.contextmanager
 def opened_whole(path: Path) -> Iterator[TextIO]:
     """A text to write ``path`` with, in UTF-8, compressed where its name ends with .gz: a file gets
-    its name only when all went well, so that nobody opens half of it. Of a link the target is
-    written, a device or a FIFO is written to, and a file with a mount on it is rewritten in place.
-    Raises OSError, before anything is written where that can be known."""
+    its name only when all went well, so that nobody opens half of it. Raises OSError, before
+    anything is written where that can be known."""
     check_writable(path)
-    destination = destination_of(path)
-    target = destination.path
+    target, special = _destination(path)
     whole = io.StringIO()
     yield whole
     data = whole.getvalue().encode(errors="replace")
     if target.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
-    if destination.special or destination.mounted:
-        # To append: a regular file behind /dev/stdout may hold something already.
-        with target.open("ab" if destination.special else "wb") as there:
+    if special:
+        with target.open("ab") as there:  # a file behind /dev/stdout may hold something already
             there.write(data)
         return
     temporary, file = _create_beside(target)
     try:
         with file:
             file.write(data)
-        os.replace(temporary, target)
+        try:
+            os.replace(temporary, target)
+        except OSError as error:
+            if error.errno != errno.EBUSY:  # of a file with a mount on it, as in a container
+                raise
+            target.write_bytes(data)
     finally:
         temporary.unlink(missing_ok=True)  # gone already after success

@@ -19,7 +19,6 @@ from plots.data.load import Results
 from plots.data.selection import among, load_aloud
 from plots.errors import PlotsError
 from plots.judge.compare import (
-    CONFIDENCE,
     REPEATED,
     Comparison,
     Filter,
@@ -29,6 +28,7 @@ from plots.judge.compare import (
     kind_of,
     tally,
 )
+from plots.judge.sides import CONFIDENCE
 from plots.papers.expect import expectations
 from plots.units import amount, claimed_ratio, times
 

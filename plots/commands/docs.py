@@ -22,7 +22,7 @@ from plots.data.selection import load_aloud
 from plots.errors import PlotsError
 from plots.figures import style, styles
 from plots.judge import between_runs, occupancy
-from plots.papers import published, reproduction
+from plots.papers import reproduction
 from plots.report import generations_page, readme
 from plots.tree import IN_A_CLONE, ROOT
 
@@ -31,7 +31,7 @@ _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
 def _reproduction(results: Results, folder: Path) -> str:
-    return reproduction.render(published.in_order(results.recorded), folder)
+    return reproduction.render(results, folder)
 
 
 def _generations(results: Results, folder: Path) -> str:
@@ -77,7 +77,7 @@ def _write_all(results: Results, folder: Path) -> None:
         except PlotsError as error:
             print(f"a page is left out: {error}", file=sys.stderr)
     pages = {name: _with_links(text, name, folder) for name, text in pages.items()}
-    if results.recorded:
+    if results.documents:
         pages["reproduction.md"] = _reproduction(results, folder)
     for name, text in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

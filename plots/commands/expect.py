@@ -16,7 +16,7 @@ from plots.errors import PlotsError
 from plots.figures.balance import balance
 from plots.figures.expectation import SOURCE, expectation
 from plots.papers import expect, specifications
-from plots.papers.inconsistencies import inconsistencies
+from plots.papers.published import inconsistencies
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +85,7 @@ def _paper(out: Path | None) -> None:
     print("\nSingle programs, A100 over V100")
     print_table(expect.quoted_programs())
     print("\nWhich V100")
-    for sentence in (expect.module_of_table1(), *expect.other_module().sentences()):
+    for sentence in expect.which_v100():
         print(f"  {sentence}")
     print("\nEvery value that the text quotes")
     print_table(expect.quoted_values())

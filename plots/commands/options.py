@@ -70,8 +70,8 @@ def _cannot_write(path: Path, error: OSError) -> PlotsError:
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[TextIO]:
-    """As opened_whole(), and says what was written. A place that cannot be written is said before
-    the work is done. Raises PlotsError."""
+    """As opened_whole(), and says what was written. A place that cannot be written is an error
+    before the work is done. Raises PlotsError."""
     try:
         with opened_whole(path) as file:
             yield file

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-from plots.data.documents import find_files
-from plots.papers import published, reproduction
+from plots.data.selection import load_aloud
+from plots.papers import reproduction
 
 
 def _run(options: argparse.Namespace) -> int:
     base = options.out.parent if options.out else Path()
-    found, notes = find_files([Path(p) for p in options.results])
-    for note in notes:
-        print(note, file=sys.stderr)
-    text = reproduction.render(published.recorded(found), base)
+    text = reproduction.render(load_aloud(options.results), base)
     print_or_write(text, options.out)
     return 0
 

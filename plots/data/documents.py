@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Collection, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,7 +25,7 @@ from plots import shell
 from plots.data import schema
 from plots.data.frozen import is_superseded
 from plots.errors import PlotsError, ResultFileError
-from plots.folders import json_files, shortened, what_it_is
+from plots.folders import Note, json_files, shortened, what_it_is
 
 SCHEMA_NAME = "amasia-result"
 PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/data/profiles.py)
@@ -196,6 +196,17 @@ def read(path: Path, name: str) -> Any:
             gc.enable()
 
 
+class Recorded(NamedTuple):
+    """A result file and its path to link to."""
+
+    path: str
+    document: Any
+
+    @property
+    def device(self) -> Any:
+        return self.document.provenance.device
+
+
 class Samples:
     """The samples of a row; a clock that was not read is NaN. Arrays are made when they are asked
     for: of most rows of repeated sessions they are not."""
@@ -271,12 +282,13 @@ def read_document(path: Path) -> Any:
 def find_files(
     paths: Sequence[Path], without: Collection[Path] = ()
 ) -> tuple[list[Path], list[str]]:
-    """The result files named by ``paths`` (files, or folders searched recursively for *.json.gz and
-    *.json) and notes about what else of that name is in folders: tuning tables, exports, what an
-    editor or another system left there, and what is no file. What is named by itself must be a
-    result file. Profiles, which stand beside results, are passed over, and so are files ``without``
-    which is asked for, frozen ones of a GPU that has current ones (plots/data/frozen.py), and those
-    of examples, which are no part of the suite, unless their own folder is named.
+    """The result files named by ``paths``: files, or folders searched recursively for *.json.gz and
+    *.json; and notes about other files of such names in folders (tuning tables, exports, what an
+    editor left there). A path of a file must be a result file.
+
+    Passed over are profiles, files ``without`` which is asked for, and frozen ones of a GPU that
+    has current ones (plots/data/frozen.py). So are those of examples, which are no part of the
+    suite, unless their own folder is named.
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
@@ -307,7 +319,8 @@ def find_files(
             if kind == SCHEMA_NAME:
                 found.append(candidate)
             elif kind != PROFILE_NAME:
-                notes.append(f"{candidate} is no result file and was left out.")
+                text = f"{candidate} is no result file and was left out."
+                notes.append(Note(text, "foreign", str(candidate)))
     profiles = [str(path) for path in paths if path.is_file()]
     if not found and profiles:
         raise PlotsError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,37 +11,29 @@ import pandas as pd
 
 from plots.data.load import Results, load, main_cache, main_launch, main_size
 from plots.errors import PlotsError, nearest
+from plots.folders import Note
 
 EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherwise
 
 
-# Notes of which a folder with many sessions has dozens, by what their lines hold, and the one line
-# that is told where there are more than a few. The report lists all of them.
-_OF_MANY = (
-    (
-        re.compile(r"(?P<what>.+) is in .+ and in [^;]+; the [^,;]+ counts\."),
-        "{} groups are in more than one file or session: of each the one with more variants "
-        "counts, else of the same code the one with more rounds, else the later one.",
-    ),
-    (
-        re.compile(r"(?P<what>.+) is no result file and was left out\."),
-        "{} JSON files are no result files and were left out: tuning tables and the like.",
-    ),
-)
+# Of notes of a kind that are more than a few one line is printed. The report lists all of them.
+_OF_MANY = {
+    "repeated": "{} groups are in more than one file or session: of each the one with more "
+    "variants counts, else of the same code the one with more rounds, else the later one.",
+    "foreign": "{} JSON files are no result files and were left out: tuning tables and the like.",
+}
 _FEW = 3
 
 
 def tell(notes: Sequence[str]) -> None:
     """Tells notes about files on stderr, those of a kind that are more than a few in one line."""
-    left = list(notes)
-    for pattern, summary in _OF_MANY:
-        found = [(note, match) for note in left if (match := pattern.fullmatch(note))]
-        if len(found) > _FEW:
-            taken = {note for note, _ in found}
-            left = [note for note in left if note not in taken]
-            left.append(summary.format(len({match["what"] for _, match in found})))
-    for note in left:
-        print(note, file=sys.stderr)
+    of_kind: dict[str, list[str]] = {kind: [] for kind in _OF_MANY}
+    for note in (note for note in notes if isinstance(note, Note) and note.kind in of_kind):
+        of_kind[note.kind].append(note.of)
+    many = [kind for kind in _OF_MANY if len(of_kind[kind]) > _FEW]
+    lines = [note for note in notes if not (isinstance(note, Note) and note.kind in many)]
+    for line in (*lines, *(_OF_MANY[kind].format(len(set(of_kind[kind]))) for kind in many)):
+        print(line, file=sys.stderr)
 
 
 def load_aloud(paths: Sequence[str]) -> Results:
@@ -61,7 +52,7 @@ def among(value: str | None, valid: Sequence[str], what: str) -> None:
 @dataclass(frozen=True)
 class Selection:
     """Result files, and the GPU, app, size and modes chosen of them; None leaves open. ``asked``
-    holds which of these whoever draws has asked for."""
+    holds those that the drawing code has used."""
 
     paths: tuple[str, ...]
     gpu: str | None = None

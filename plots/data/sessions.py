@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +30,10 @@ CONFIDENCE = 0.9  # of the intervals that predict a session
 
 
 class Session(NamedTuple):
-    """When, on which GPU and in which state something was measured."""
+    """When and on which GPU something was measured."""
 
     date_utc: str
-    commit: str
     uuid_hash: str
-    device_state: dict[str, str]
 
 
 def size_text(size: dict[str, Any]) -> str:
@@ -51,19 +49,8 @@ def session_of(provenance: Any, group: Any) -> Session:
     """The session of a file that a group was measured in."""
     if group.session is not None:
         of = provenance.sessions[group.session]
-        return Session(of.date_utc, of.commit, of.uuid_hash, of.device_state)
-    own = provenance.device.uuid_hash
-    # A shard of another GPU has that one's hash, and nothing is known of its state.
-    state = {} if group.uuid_hash not in ("", own) else provenance.device_state
-    return Session(provenance.date_utc, provenance.commit, group.uuid_hash or own, state)
-
-
-def usable_times(samples: Any) -> np.ndarray:
-    """The times (ms) that count: throttled ones only where there are no others."""
-    throttled = samples.throttled
-    if not throttled.any() or throttled.all():  # as of most rows
-        return samples.time_ms
-    return samples.time_ms[~throttled]
+        return Session(of.date_utc, of.uuid_hash)
+    return Session(provenance.date_utc, group.uuid_hash or provenance.device.uuid_hash)
 
 
 # --- What is compared -----------------------------------------------------------------------------
@@ -108,7 +95,7 @@ class _Baselines:
         return None
 
     def counterpart(self, row: Any) -> Any:
-        """The strategy that a comparator spells, in the config of the same name."""
+        """The strategy that a comparator implements, in the config of the same name."""
         variant = row.variant.split("/", 1)[0] + "/" + row.spells
         return self._spelled.get((variant, row.config)) if row.spells else None
 
@@ -147,19 +134,8 @@ class Measured:
     identity: str
     session: SessionValue
     date: str
-    commit: str
     sm_clock_mhz: float = math.nan  # median over the samples
-    temperature_c: float = math.nan  # when the session began
     pool: str = ""  # its rows tell how far this one may move; the app where none is named
-    samples: Any = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def tenths_ms(self) -> tuple[float, float]:
-        """What a tenth of the samples took less than, and a tenth took more than."""
-        if self.samples is None:
-            return math.nan, math.nan
-        low, high = np.quantile(usable_times(self.samples), (0.1, 0.9))
-        return float(low), float(high)
 
     def __post_init__(self) -> None:
         if not self.pool:
@@ -214,11 +190,20 @@ def identities(gpu: str, group: Any) -> tuple[list[str], list[str]]:
     ]
 
 
-def _number(text: Any) -> float:
-    try:
-        return float(text)
-    except (TypeError, ValueError):
-        return math.nan
+def rows_in(identity: str) -> list[str]:
+    """The identities of the rows behind one: of a comparison two, the second that of the
+    reference. A row may hold the separator, but begins with its GPU."""
+    role, is_of_two, rest = identity.partition("||")
+    if not is_of_two or "|" in role:
+        return [identity]
+    gpu = rest.split("|", 1)[0]
+    return [f"{gpu}|{row}" for row in identity.removeprefix(role).split(f"||{gpu}|")[1:]]
+
+
+def digest_in(identity: str) -> str:
+    """The digest of the code behind a row, which ends with it, or behind a point."""
+    parts = identity.split("|")
+    return parts[-1] if len(parts) == 11 else parts[2]
 
 
 def _name(record: Any) -> str:
@@ -235,7 +220,6 @@ def measured_in(
     session = session_of(provenance, group)
     key = group.key
     case = case_text(key)
-    temperature = _number(session.device_state.get("temperature_c"))
     pool = pool_of(key.app, group.work.kind)
 
     def one(
@@ -245,8 +229,7 @@ def measured_in(
         said = SessionValue(session.uuid_hash, math.log(value), error)
         return Measured(
             quantity, gpu, key.app, case, name, of.role, identity, said, session.date_utc,
-            session.commit, clock, temperature, pool,
-            of.samples if quantity == "time" else None,
+            clock, pool,
         )  # fmt: skip
 
     for row, identity in zip(group.rows, of_rows, strict=True):
@@ -277,27 +260,25 @@ def measured_points(provenance: Any, microbenchmark: Any) -> Iterator[Measured]:
             said = SessionValue(session.uuid_hash, math.log(value.median), error)
             identity = point_identity(gpu, microbenchmark, row)
             yield Measured(
-                "point", gpu, name, "", row.quantity, "", identity, said, session.date_utc,
-                session.commit,
+                "point", gpu, name, "", row.quantity, "", identity, said, session.date_utc
             )  # fmt: skip
-
-
-def _sort_of(measured: Measured) -> tuple[str, str, str]:
-    return measured.quantity, measured.case, measured.role
 
 
 @dataclass
 class Sessions:
     """All sessions, by what they are of."""
 
+    # Reads those of a GPU model and an app in the record of an earlier version, which says how far
+    # rows move until the current code was measured on enough GPUs.
+    read_earlier: Callable[[str, str], Sessions] | None = None
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
-    # Those of the record of an earlier version, which says how far rows of a GPU model move until
-    # the current code was measured on enough GPUs.
-    earlier: Sessions | None = None
     # By quantity, GPU model and pool, or what takes its place; made when it is asked for.
     _rows: dict[tuple[str, str, str], list[list[SessionValue]]] = field(default_factory=dict)
     _pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
-    _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
+
+    @cached_property
+    def _earlier(self) -> Callable[[str, str], Sessions]:
+        return cache(self.read_earlier or (lambda gpu, app: Sessions()))
 
     def add(self, measured: Measured) -> None:
         """A session that stands in two files is one: its GPU and the second in which it began tell
@@ -308,24 +289,16 @@ class Sessions:
             there.append(measured)
             self._rows.clear()
             self._pools.clear()
-            self._alike.clear()
 
     def of(self, identity: str) -> list[SessionValue]:
         """The sessions of a row or comparison; empty for what is not known."""
         return [m.session for m in self.found.get(identity, ())]
 
-    def alike(self, measured: Measured) -> list[list[Measured]]:
-        """The rows of the same quantity, case and role, its own included."""
-        if not self._alike:
-            for row in self.found.values():
-                self._alike.setdefault(_sort_of(row[0]), []).append(row)
-        return self._alike.get(_sort_of(measured), [])
-
     def kind(self, quantity: str, gpu: str, pool: str, *but: str) -> Components:
-        """What is known of the rows of a pool, ``but`` those with these identities: from the pool
-        itself; where its rows are few, or on few GPUs, from the same pool of the record of an
-        earlier version; where that is so, too, from the rows of all apps on such cores. A row is
-        predicted from the others, and from what it says itself."""
+        """What is known of the rows of a pool, ``but`` those with these identities. A row is
+        predicted from the others, and from its own sessions. The source is the pool itself. Where
+        its rows are few, or on few GPUs, it is the same pool of an earlier version's record, else
+        the rows of all apps on such cores."""
         known, name = self._source(quantity, gpu, pool)
         found = known._pool(quantity, gpu, name)
         if name != pool:
@@ -334,13 +307,15 @@ class Sessions:
 
     def _source(self, quantity: str, gpu: str, pool: str) -> tuple[Sessions, str]:
         """Whose rows say how far those of a pool move: which sessions, and which of their pools."""
-        for sessions in (self, self.earlier):
-            if sessions is not None and sessions.has_own_kind(quantity, gpu, pool):
-                return sessions, pool
+        if self.has_own_kind(quantity, gpu, pool):
+            return self, pool
+        earlier = self._earlier(gpu, pool.split(" ")[0])
+        if earlier.has_own_kind(quantity, gpu, pool):
+            return earlier, pool
         return self, _wider(pool)
 
     def borrowed(self) -> list[str]:
-        """A sentence for each app and GPU whose rows are said to move as in an earlier version."""
+        """A sentence for each app and GPU that takes the spread of an earlier version."""
         kinds = {(m.quantity, m.gpu, m.pool) for m, *_ in self.found.values()}
         return [
             f"{pool} on {gpu}: how far {quantity}s move from GPU to GPU is taken from the record "
@@ -391,7 +366,7 @@ class Sessions:
 
     def without(self, gpu: str) -> Sessions:
         """The same as if one GPU, by the hash of its UUID, had never been there."""
-        rest = Sessions(earlier=None if self.earlier is None else self.earlier.without(gpu))
+        rest = Sessions(lambda model, app: self._earlier(model, app).without(gpu))
         for identity, of_row in self.found.items():
             kept = [m for m in of_row if m.session.gpu != gpu]
             if kept:
@@ -399,7 +374,7 @@ class Sessions:
         return rest
 
 
-def levelled(sessions: Sessions, others: Sessions, quantity: str = "time") -> Sessions:
+def offset_corrected(sessions: Sessions, others: Sessions, quantity: str = "time") -> Sessions:
     """The values of ``quantity`` in ``sessions``, with those of ``others`` as further sessions of
     the same rows after what they differ by as a whole is taken out: from every logarithm the median
     of the differences of its app. Of an app with few rows in both nothing is taken in. So the
@@ -433,7 +408,7 @@ def joined(sessions: Sessions, *others: Sessions) -> Sessions:
     """All of them as sessions of the same rows."""
     if not others:
         return sessions
-    all_ = Sessions(earlier=sessions.earlier)
+    all_ = Sessions(sessions.read_earlier)
     for of in (sessions, *others):
         for of_row in of.found.values():
             for measured in of_row:

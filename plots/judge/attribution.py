@@ -1,14 +1,13 @@
 """Why one row is faster than another, from what the hardware counted of both.
 
-The rule. The cycles that a row took where it was timed are divided into parts that add up to them:
-those in which its busiest SM is idle; those in which a warp issues; and the rest, in which no warp
-can, by what the resident warps wait for. The difference in cycles of two rows is then the sum of
-the differences of the parts. A part explains the difference when it makes up at least ``SHARE`` of
-it and at least ``LEAST`` of the cycles; one that is as large the other way is said, too. A
-difference below ``LEAST`` of the cycles is not explained: counting twice differs by more. Parts of
-more than ``CANCEL`` times the difference are cancelled by others, which is said in place of their
-shares. Beside a part stand the amounts behind it (instructions, bytes, conflicts, resident
-warps), when they differ by at least ``AMOUNT``.
+The rule. The cycles of a timed row are divided into parts that add up to them. In some its busiest
+SM is idle; in some a warp issues; in the rest no warp can, divided by what the resident warps wait
+for. The difference in cycles of two rows is then the sum of the differences of the parts. A part
+explains the difference when it makes up at least ``SHARE`` of it and at least ``LEAST`` of the
+cycles; one that is as large the other way is named, too. A difference below ``LEAST`` of the cycles
+is not explained: counting twice differs by more. Parts of more than ``CANCEL`` times the difference
+are cancelled by others: then the sentence has no shares. Beside a part stand the amounts behind it
+(instructions, bytes, conflicts, resident warps), when they differ by at least ``AMOUNT``.
 
 How long a row takes is measured without a profiler, whose marks take 0.4 ms themselves and which
 adds some 20 us to each launch (an H100, Nsight Compute 2025.3). The cycles in which an SM holds a
@@ -24,10 +23,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
-from plots.data.load import Results, main_cache, main_launch, main_size
+from plots.data.load import Results, main_cache, main_launch, main_size, rows_by_identity
 from plots.data.profiles import Profile, Profiles
+from plots.data.sessions import rows_in
 from plots.units import claimed_ratio
 
 SHARE = 0.25  # of the difference in cycles, from which on a part is named
@@ -44,7 +42,7 @@ NEAR_PEAK = 0.6  # use of DRAM or L2, from which on a row waits for its bandwidt
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of the cycles: the stall reasons in it, and how it is said."""
+    """A part of the cycles: the stall reasons in it, and its words."""
 
     name: str
     reasons: tuple[str, ...]
@@ -369,31 +367,6 @@ def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...]
     return "explained", (*named, *against), f"{text}.{_common(mine, theirs)}"
 
 
-def _rows_of(rows: pd.DataFrame) -> dict[tuple[str, str, str, str], Any]:
-    """(group, variant, role, schedule) -> its row, of rows that ran and repeat no other."""
-    ran = rows[(rows["repeat"] == 0) & (rows["status"] == "ok")]
-    return {(r.group, r.variant, r.role, r.schedule): r for r in ran.itertuples()}
-
-
-def _sides(rows: dict[tuple[str, str, str, str], Any], c: Any) -> tuple[Any, Any] | None:
-    """The two rows of a comparison."""
-
-    def find(variant: str, roles: Sequence[str], schedule: str) -> Any:
-        places = ((c.group, variant, role, schedule) for role in roles)
-        return next((rows[place] for place in places if place in rows), None)
-
-    # A matched row or counterpart that would repeat one that is there is that one.
-    rows_of = {
-        "matched": (("matched", "best"), ("matched", "best")),
-        "comparator": (("comparator",), ("best",)),
-        "counterpart": (("comparator",), ("counterpart", "best", "matched", "iso")),
-    }
-    mine_in, theirs_in = rows_of.get(c.role, ((c.role,), (c.role,)))
-    mine = find(c.variant, mine_in, c.schedule)
-    theirs = find(c.against, theirs_in, c.against_schedule)
-    return None if mine is None or theirs is None else (mine, theirs)
-
-
 def _named(name: str, schedule: str) -> str:
     return f"{name} ({schedule})" if schedule else name
 
@@ -427,7 +400,7 @@ def _attributions(results: Results, profiles: Profiles, every_size: bool) -> Ite
         of_gpu = results.where(gpu=gpu)
         groups = of_gpu.groups
         modes = main_cache(groups), main_launch(groups)
-        rows = _rows_of(of_gpu.rows)
+        rows = rows_by_identity(of_gpu.rows)
         compared = of_gpu.comparisons
         resolved = compared[~compared["control"] & compared["claim"].isin(["faster", "slower"])]
         for app in sorted(set(groups["app"])):
@@ -439,9 +412,9 @@ def _attributions(results: Results, profiles: Profiles, every_size: bool) -> Ite
                     & (of_app["launch"] == modes[1])
                 ]
             for c in of_app.itertuples():
-                sides = _sides(rows, c)
                 mine = theirs = None
-                if sides is not None:
+                sides = [rows.get((c.group, name)) for name in rows_in(c.identity)]
+                if len(sides) == 2 and None not in sides:
                     # The ratio is of pairs: that of the medians may be another.
                     a, b = sides
                     mine = run_of(profiles.of(a), a)

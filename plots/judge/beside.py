@@ -17,28 +17,16 @@ from typing import Any
 import pandas as pd
 
 from plots.data.load import Results
+from plots.data.sessions import rows_in
 
-_OF_ROW = ["group", "row", "role", "identity", "median", "carried", "next_value"]
+_OF_ROW = ["group", "row", "role", "identity", "median", "session_scale", "next_value"]
 _OF_COMPARISON = ["group", "role", "identity", "ratio"]
 
 
 def _own(row: Any) -> float:
     """Of a row by itself, in ms: what its sessions say, else its run beside those of the group."""
     said = float(row.next_value)
-    return said if math.isfinite(said) else float(row.median) * float(row.carried)
-
-
-def _pair(comparison: Any, rows: Mapping[str, Any]) -> tuple[Any, Any] | None:
-    """The row and its reference, by their identities, which the comparison's holds one after the
-    other; an identity may hold the separator."""
-    both = comparison.identity.removeprefix(f"{comparison.role}||")
-    at = both.find("||")
-    while at >= 0:
-        row, reference = rows.get(both[:at]), rows.get(both[at + 2 :])
-        if row is not None and reference is not None:
-            return row, reference
-        at = both.find("||", at + 1)
-    return None
+    return said if math.isfinite(said) else float(row.median) * float(row.session_scale)
 
 
 def _times(rows: Mapping[str, Any], comparisons: list[Any]) -> dict[str, float]:
@@ -46,8 +34,8 @@ def _times(rows: Mapping[str, Any], comparisons: list[Any]) -> dict[str, float]:
     over: dict[str, tuple[str, float]] = {}  # identity -> that of its reference, and the ratio
     # A row takes part in several comparisons. The one of its own role is printed beside it.
     for c in sorted(comparisons, key=lambda c: c.role == "counterpart"):
-        pair = _pair(c, rows)
-        if pair is None or not c.ratio > 0 or not math.isfinite(c.ratio):
+        pair = [rows[identity] for identity in rows_in(c.identity) if identity in rows]
+        if len(pair) < 2 or not c.ratio > 0 or not math.isfinite(c.ratio):
             continue
         row, reference = pair
         if row.role == c.role or row.identity not in over:

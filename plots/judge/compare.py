@@ -1,58 +1,43 @@
 """Two sets of results, OLD and NEW: what became faster or slower, what is the same, and why.
 
-Times, speed-ups and points of microbenchmarks are judged by one rule. Where sessions tell how far a
-value moves between runs, a difference is compared with that (plots/statistics/between.py); else
-with the samples of one run on each side. Of all differences of a kind that are called so, a share
-of 1 - confidence at most is wrong, on average (Benjamini and Hochberg).
+Times, speed-ups and points of microbenchmarks are judged by one rule (plots/judge/sides.py). Of all
+differences of a kind that are called so, a share of 1 - confidence at most is wrong, on average
+(Benjamini and Hochberg).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plots.data.load import Results, usable_times
-from plots.data.sessions import Sessions, case_text, joined, levelled, pool_of_all
-from plots.errors import PlotsError
-from plots.statistics import special
-from plots.statistics.between import (
-    LEAST_ROWS,
-    Components,
-    Difference,
-    Pool,
-    SessionValue,
-    difference,
-    log_error,
-    value_of,
+from plots.data.load import Results
+from plots.data.sessions import case_text
+from plots.judge.causes import Causes, differences_of
+from plots.judge.sides import (
+    CONFIDENCE,
+    EDGE_CONFIDENCE,
+    MATCH,
+    ONE_RUN_EACH,
+    Pair,
+    Said,
+    Sides,
+    key_of,
+    nothing_in_common,
+    parts_of,
 )
+from plots.statistics.between import LEAST_ROWS, log_error
 from plots.statistics.claims import invalidity_in
-from plots.statistics.intervals import (
-    benjamini_hochberg,
-    ends_of_logs,
-    geometric_mean,
-    independent_p_value,
-    independent_ratio,
-    least_p_value,
-)
+from plots.statistics.intervals import benjamini_hochberg, geometric_mean
 
-CONFIDENCE = 0.95
-CASE = ("app", "size", "cache", "launch")
-MATCH = ("variant", "role", *CASE)
-EDGE_CONFIDENCE = 0.9  # outside of an interval at this, a value that is not resolved is at the edge
 SAME_WITHIN = 0.05  # an interval that reaches farther from 1 does not tell that a value is the same
-# Four digits show any difference that is larger. Equal samples say that they move by less than a
-# reading tells, not that they do not move.
-_LEAST_HALF_WIDTH = 1e-3
-BETWEEN_RUNS, ONE_RUN_EACH = "between runs", "one run each"
 
 
 class Outcome(StrEnum):
@@ -74,205 +59,6 @@ CHANGED = (Outcome.FASTER, Outcome.SLOWER, Outcome.LARGER, Outcome.SMALLER)
 REPEATED = (Outcome.SAME, Outcome.EDGE)
 
 
-class NothingInCommonError(PlotsError):
-    """Two sets of results of which no value can be compared, with why."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A value of each side. ``difference`` is of the logarithms, above 0 when NEW is better; where
-    it is None, ``times`` (old, new) are compared as independent samples. ``values`` (old, new) are
-    what the ratio is of."""
-
-    new: Any
-    old: Any
-    values: tuple[float, float]
-    difference: Difference | None
-    times: tuple[np.ndarray, np.ndarray] | None = None
-    knows: str = BETWEEN_RUNS
-
-    @cached_property
-    def p_value(self) -> float:
-        if self.difference is not None:
-            return self.difference.p_value
-        assert self.times is not None
-        return independent_p_value(*self.times)
-
-    def has_too_few_rounds(self, level: float) -> bool:
-        """Whether even the clearest difference would not have been resolved."""
-        return self.times is not None and least_p_value(min(map(len, self.times))) > level
-
-    def interval(self, confidence: float) -> tuple[float, float, float]:
-        """Ratio, low, high."""
-        if self.difference is not None:
-            half, value = self.difference.half(confidence), self.difference.value
-            return math.exp(value), *ends_of_logs(value - half, value + half)
-        assert self.times is not None
-        ratio = independent_ratio(*self.times, confidence)
-        return ratio.ratio, ratio.low, ratio.high
-
-
-def _machines(results: Results) -> set[tuple[Any, ...]]:
-    """Driver and build of each file: what sessions of one row agree in."""
-    return {
-        (
-            p["device"]["driver_version"], p["device"]["runtime_version"], p["compiler"],
-            p["cuda_compiler"], p["flags"], p["architectures"],
-        )
-        for p in results.files["provenance"]
-    }  # fmt: skip
-
-
-def _on_common_gpus(
-    a: list[SessionValue], b: list[SessionValue]
-) -> tuple[list[SessionValue], list[SessionValue]] | None:
-    """The sessions on the GPUs of the side that has fewer, where the other side has all of these
-    and more: effects of the GPUs cancel there. None where they cannot be chosen so."""
-    of_a, of_b = {s.gpu for s in a}, {s.gpu for s in b}
-    common = of_a & of_b
-    if of_a == of_b or common not in (of_a, of_b):
-        return None
-    return [s for s in a if s.gpu in common], [s for s in b if s.gpu in common]
-
-
-def _sessions_of(results: Results, quantity: str) -> Sessions:
-    return results.point_sessions if quantity == "point" else results.sessions
-
-
-class Sides:
-    """OLD and NEW, each of one GPU model, with what their sessions, and those of ``more``, say of
-    how far values move between runs. Raises PlotsError for a side of several GPUs."""
-
-    def __init__(self, new: Results, old: Results, more: Sequence[Results] = ()) -> None:
-        for results in (new, old):
-            if len(results.gpus) != 1:
-                raise PlotsError(
-                    "expected results of one GPU on each side, found "
-                    + (", ".join(results.gpus) or "none")
-                    + "; select with --new-gpu and --old-gpu"
-                )
-        self.new, self.old, self._more = new, old, more
-
-    @cached_property
-    def _known(self) -> Callable[[str], Sessions]:
-        """What is known of a quantity besides NEW. Values of the same code tell how far values
-        move, too, where machines and builds agree, but not from what all of them differ by: that
-        is what is to be judged."""
-        new, old = self.new, self.old
-        alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
-
-        @cache
-        def known(quantity: str) -> Sessions:
-            mine, theirs = _sessions_of(new, quantity), _sessions_of(old, quantity)
-            found = levelled(theirs, mine, quantity) if alike else theirs
-            return joined(found, *(_sessions_of(more, quantity) for more in self._more))
-
-        return known
-
-    @cached_property
-    def _pool(self) -> Callable[[str, str, str], Pool]:
-        @cache
-        def pool(quantity: str, gpu: str, name: str) -> Pool:
-            new = _sessions_of(self.new, quantity)
-            return pool_of_all(quantity, gpu, name, self._known(quantity), new)
-
-        return pool
-
-    def _kind(self, quantity: str, gpu: str, sessions: Sessions, identity: str) -> Components:
-        """What the others of its kind say of a value."""
-        of_row = sessions.found.get(identity)
-        if not of_row:
-            return Components()
-        return self._pool(quantity, gpu, of_row[0].pool).without(sessions.of(identity))
-
-    def between(
-        self, quantity: str, row: Any, other: Any
-    ) -> tuple[Difference, tuple[float, float]] | None:
-        """OLD less NEW as sessions tell it, and both values; None where they do not."""
-        new, old = (_sessions_of(side, quantity) for side in (self.new, self.old))
-        mine, theirs = new.of(row.identity), old.of(other.identity)
-        if not mine or not theirs:
-            return None
-        kind_of_old = self._kind(quantity, self.old.gpus[0], self._known(quantity), other.identity)
-        kind_of_new = self._kind(quantity, self.new.gpus[0], new, row.identity)
-        for a, b in filter(None, (_on_common_gpus(theirs, mine), (theirs, mine))):
-            found = difference(a, kind_of_old, b, kind_of_new)
-            if found is not None:
-                return found, (value_of(a), value_of(b))
-        return None
-
-    @cached_property
-    def new_times(self) -> dict[str, np.ndarray]:
-        return _times_of(self.new)
-
-    @cached_property
-    def old_times(self) -> dict[str, np.ndarray]:
-        return _times_of(self.old)
-
-    def has_times(self, row: Any, other: Any) -> bool:
-        """A summary without its samples cannot be compared."""
-        return row.row in self.new_times and other.row in self.old_times
-
-    def time_pair(self, row: Any, other: Any) -> Pair:
-        """Two rows by their times."""
-        found = self.between("time", row, other)
-        if found is not None:
-            return Pair(row, other, found[1], found[0])
-        times = self.old_times[other.row], self.new_times[row.row]
-        values = float(np.median(times[0])), float(np.median(times[1]))
-        return Pair(row, other, values, None, times, ONE_RUN_EACH)
-
-    def pair(
-        self, quantity: str, row: Any, other: Any, said: tuple[_Said, _Said], *, less: bool
-    ) -> Pair | None:
-        """Two comparisons or points. ``said`` is what the run of each (old, new) says, ``less``
-        whether less of it is better. None where neither sessions nor the two runs tell how far the
-        value moves."""
-        sign = 1 if less else -1
-        found = self.between(quantity, row, other)
-        if found is not None:
-            d, values = found
-            d, knows = Difference(sign * d.value, d.deviation, d.degrees), BETWEEN_RUNS
-        else:
-            old, new = said
-            if min(old.n, new.n) < 2:
-                return None
-            values, knows = (old.value, new.value), ONE_RUN_EACH
-            d = Difference(
-                sign * math.log(old.value / new.value),
-                math.hypot(old.error, new.error),
-                max(1, min(old.n, new.n) - 1),
-            )
-        least = math.log1p(_LEAST_HALF_WIDTH) / _quantile(d.degrees)
-        d = Difference(d.value, max(d.deviation, least), d.degrees)
-        return Pair(row, other, values, d, None, knows)
-
-
-@dataclass(frozen=True)
-class _Said:
-    """What a run says of a value: its standard deviation is of the logarithm."""
-
-    value: float
-    error: float
-    n: int
-
-
-def _quantile(degrees: float) -> float:
-    return float(special.stdtrit(degrees, (1 + EDGE_CONFIDENCE) / 2))
-
-
-def _parts(results: Results) -> list[Results]:
-    return [results, *filter(None, [results.cross])]
-
-
-def _times_of(results: Results) -> dict[str, np.ndarray]:
-    return {row: of for part in _parts(results) for row, of in usable_times(part).items()}
-
-
-def key_of(row: Any, columns: Sequence[str] = MATCH) -> tuple[Any, ...]:
-    return tuple(getattr(row, name) for name in columns)
-
-
 _BY_SCHEDULE, _BY_CONFIG = ("matched", "cross"), ("candidate", "counterpart")
 
 
@@ -287,7 +73,7 @@ def _within_role(row: Any) -> str:
 def _rows_by_key(results: Results) -> dict[tuple[Any, ...], Any]:
     """Every row but the A/A controls, whatever its status."""
     found: dict[tuple[Any, ...], Any] = {}
-    for part in _parts(results):
+    for part in parts_of(results):
         for row in part.rows[part.rows["repeat"] == 0].itertuples():
             found.setdefault((*key_of(row), _within_role(row)), row)
     return found
@@ -296,7 +82,7 @@ def _rows_by_key(results: Results) -> dict[tuple[Any, ...], Any]:
 def _comparisons_by_key(results: Results) -> dict[tuple[Any, ...], Any]:
     columns = (*MATCH, "schedule", "against", "against_schedule")
     found: dict[tuple[Any, ...], Any] = {}
-    for part in _parts(results):
+    for part in parts_of(results):
         for c in part.comparisons[~part.comparisons["control"]].itertuples():
             if c.identity:
                 found.setdefault(key_of(c, columns), c)
@@ -358,11 +144,8 @@ class Comparison:
     only_old: list[str] = field(default_factory=list)
     only_new: list[str] = field(default_factory=list)
 
-    def of(self, *outcomes: Outcome, quantity: str = "") -> list[Value]:
-        return [
-            v for v in self.values
-            if v.outcome in outcomes and (not quantity or kind_of(v) == quantity)
-        ]  # fmt: skip
+    def of(self, *outcomes: Outcome) -> list[Value]:
+        return [value for value in self.values if value.outcome in outcomes]
 
     def means(self) -> list[tuple[str, float, int, float, float]]:
         """By app: the geometric mean of the ratios of its times, how many, least and most."""
@@ -398,122 +181,6 @@ class Filter:
             and self.strategy in (None, strategy)
             and (not self.only or any(fnmatchcase(name, glob) for glob in self.only))
         )
-
-
-_OF_MODEL = "GPU of the model"
-_MOST_NAMED = 2  # of what one side has of a fact
-_BUILD = {
-    "CUDA compiler": "cuda_compiler", "compiler flags": "flags", "architectures": "architectures",
-}  # fmt: skip
-_STATES = (
-    "power_limit_w", "memory_clock_mhz", "sm_clock_max_mhz", "ecc", "mig", "compute_mode", "use",
-    "driver_version",
-)  # fmt: skip
-
-
-def _facts(results: Results) -> dict[str, set[str]]:
-    """What may move every value, from what explains most."""
-    facts: dict[str, set[str]] = defaultdict(set)
-    for p in results.files["provenance"]:
-        device, state = p["device"], p.get("device_state") or {}
-        facts["GPU model"].add(device["name"])
-        sessions = p.get("sessions") or [device]
-        facts[_OF_MODEL] |= {session["uuid_hash"] for session in sessions}
-        facts["CUDA driver"].add(str(device["driver_version"]))
-        for what, name in _BUILD.items():
-            facts[what].add(p[name])
-        for name in (name for name in _STATES if name in state):
-            facts[name].add(str(state[name]))
-    return facts
-
-
-def _some_of(names: Sequence[str]) -> str:
-    shown, more = names[:_MOST_NAMED], len(names) - _MOST_NAMED
-    return " and ".join([*shown, f"{more} more"] if more > 0 else shown)
-
-
-def differences_of(new: Results, old: Results) -> list[str]:
-    """ "CUDA driver 13010 against 12080": the facts that no file of one side shares with the other.
-    GPUs of one model are named where the two sides have none in common."""
-    mine, theirs = _facts(new), _facts(old)
-    found = []
-    for what in (name for name in theirs if name in mine):
-        if mine[what] & theirs[what] or (what == _OF_MODEL and new.gpus != old.gpus):
-            continue
-        after, before = (_some_of(sorted(of[what])) for of in (mine, theirs))
-        found.append(f"{what} {after} against {before}")
-    return found
-
-
-class _Causes:
-    """Why a value differs, as far as the files tell."""
-
-    def __init__(self, sides: Sides, of_all: Sequence[str]) -> None:
-        self._of_all = of_all
-        self._clocks = [
-            {
-                row.identity: float(row.sm_clock_mhz)
-                for part in _parts(side)
-                for row in part.rows.itertuples()
-            }
-            for side in (sides.old, sides.new)
-        ]
-
-    def _clock(self, was: str, is_: str) -> tuple[float, str]:
-        """What the clocks of two rows let a time change by, as a logarithm, and the words."""
-        before, after = self._clocks[0].get(was, math.nan), self._clocks[1].get(is_, math.nan)
-        if not (before > 0 and after > 0):
-            return 0.0, ""
-        return math.log(before / after), f"SM clock {after:.0f} MHz against {before:.0f} MHz"
-
-    def of(self, pair: Pair) -> tuple[str, bool]:
-        """In words, and whether the code is other code."""
-        rows = list(zip(_rows_in(pair.old.identity), _rows_in(pair.new.identity), strict=True))
-        moved = math.log(pair.values[1] / pair.values[0])
-        found, is_other = [], False
-        explained = []
-        for place, (was, is_) in enumerate(rows):
-            of = f"{_variant_of(is_)}: " if len(rows) > 1 else ""
-            if _config_of(was) != _config_of(is_):
-                found.append(f"{of}config {_config_of(is_)} against {_config_of(was)}")
-            if _digest_of(was) != _digest_of(is_):
-                found.append(f"{of}other code (its digest differs)")
-                is_other = True
-            by_clock, words = self._clock(was, is_)
-            # A time goes as one over the clock; a speed-up is the time of the reference, which
-            # comes second, over that of the row.
-            sign = 1 if len(rows) == 1 or place else -1
-            explained.append((sign * by_clock, of + words))
-        if _explains(sum(e for e, _ in explained), moved, 0.5):
-            share = 0.5 if len(rows) == 1 else 0.25
-            found += [words for e, words in explained if _explains(e, moved, share)]
-        return "; ".join([*found, *self._of_all]) or "nothing that is recorded differs", is_other
-
-
-def _explains(explained: float, moved: float, share: float) -> bool:
-    return explained * moved > 0 and abs(explained) >= share * abs(moved)
-
-
-def _rows_in(identity: str) -> list[str]:
-    """The identities of the rows behind one: of a comparison, which begins with its role, two."""
-    first, rest = identity.split("|", 1)
-    if not rest.startswith("|"):
-        return [identity]
-    gpu = rest[1:].split("|", 1)[0]  # a row may hold the separator, but begins with its GPU
-    return [f"{gpu}|{row}" for row in identity.removeprefix(first).split(f"||{gpu}|")[1:]]
-
-
-def _variant_of(row: str) -> str:
-    return row.split("|")[5]
-
-
-def _config_of(row: str) -> str:
-    return row.split("|")[-3] if row.count("|") == 10 else ""  # that of a point has no config
-
-
-def _digest_of(row: str) -> str:
-    parts = row.split("|")
-    return parts[-1] if len(parts) == 11 else parts[2]
 
 
 def _outcome(named: _Named, found: bool, level: float, threshold: float) -> Outcome:
@@ -613,7 +280,7 @@ class _Comparer:
                 yield from self._told(pair, named, said, words)
 
     def _told(
-        self, pair: Pair | None, named: dict[str, Any], said: tuple[_Said, _Said],
+        self, pair: Pair | None, named: dict[str, Any], said: tuple[Said, Said],
         words: tuple[Outcome, Outcome],
     ) -> Iterator[_Named]:  # fmt: skip
         if pair is not None:
@@ -651,7 +318,7 @@ class _Has:
 def _cases_and_names(results: Results) -> _Has:
     """Cases and microbenchmarks of a side: those with a valid measurement, and all."""
     valid = set(results.points["microbenchmark"])
-    for part in _parts(results):
+    for part in parts_of(results):
         valid |= {case_of(g) for g in part.groups.itertuples()}
     return _Has(valid, valid | {at or app for app, _, _, at, _ in _disturbed(results)})
 
@@ -686,16 +353,16 @@ def _not_run(row: Any, **named: Any) -> Value:
     return Value(outcome, **named, cause=f"{row.status}: {row.reason or 'no time'}")
 
 
-def _said_by_run(c: Any) -> _Said:
-    return _Said(float(c.run_ratio), log_error(c.run_low, c.run_high, c.coverage), int(c.n))
+def _said_by_run(c: Any) -> Said:
+    return Said(float(c.run_ratio), log_error(c.run_low, c.run_high, c.coverage), int(c.n))
 
 
-def _said_by_point(p: Any) -> _Said:
-    return _Said(float(p.median), log_error(p.low, p.high, p.coverage), int(p.n))
+def _said_by_point(p: Any) -> Said:
+    return Said(float(p.median), log_error(p.low, p.high, p.coverage), int(p.n))
 
 
 def _judged(
-    named: Sequence[_Named], causes: _Causes, confidence: float, threshold: float
+    named: Sequence[_Named], causes: Causes, confidence: float, threshold: float
 ) -> list[Value]:
     """Of one kind of value, all together."""
     rate = 1 - confidence
@@ -746,7 +413,7 @@ def _rounds_for(level: float) -> int:
 def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Iterator[str]:
     yield from _moved_together(values)
     seeds = [
-        {case_of(g): g.seed for part in _parts(side) for g in part.groups.itertuples()}
+        {case_of(g): g.seed for part in parts_of(side) for g in part.groups.itertuples()}
         for side in (sides.old, sides.new)
     ]
     if any(seeds[1].get(case, seed) != seed for case, seed in seeds[0].items()):
@@ -770,22 +437,6 @@ def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Itera
         )
 
 
-def _extent(results: Results) -> str:
-    """What a side has measured, to say why nothing of it matches."""
-    apps = [
-        f"{app} ({', '.join(sorted(set(of['cache'] + ' ' + of['launch'])))})"
-        for app, of in results.groups.groupby("app")
-    ]
-    return ", ".join([*apps, *sorted(set(results.points["microbenchmark"]))]) or "no measurement"
-
-
-def nothing_in_common(new: Results, old: Results) -> NothingInCommonError:
-    return NothingInCommonError(
-        "no row of one matches a row of the other (variant, role, size, modes): "
-        f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
-    )
-
-
 def compare(
     new: Results, old: Results, *, more: Sequence[Results] = (), wanted: Filter = Filter(),
     confidence: float = CONFIDENCE, threshold: float = 0.0,
@@ -796,7 +447,7 @@ def compare(
     sides = Sides(new, old, more)
     comparer = _Comparer(sides, wanted)
     differences = differences_of(new, old)
-    causes = _Causes(sides, differences)
+    causes = Causes(sides, differences)
     values: list[Value] = []
     for named in (comparer.times(), comparer.speedups(), comparer.points()):
         values += _judged(list(named), causes, confidence, threshold)

@@ -44,8 +44,8 @@ class Table:
 
     What was to run with no other is no line and no column: it is in ``never_ran`` or ``left_out``,
     its cells are in ``cells``, and the sentence says why. ``winners`` has the fastest strategy of
-    each schedule; ``even`` those that were not told apart from it. ``first`` and ``second`` are the
-    fastest cell and the fastest of another strategy, ``lead`` the one's time over the other's.
+    each schedule; ``even`` those that are not distinguishable from it. ``first`` and ``second`` are
+    the fastest cell and the fastest of another strategy, ``lead`` the one's time over the other's.
     """
 
     group: pd.Series
@@ -199,8 +199,8 @@ def _without(ran: set[str], names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_time(table: Table) -> list[tuple[str, list[str]]]:
-    """(strategies and reason, schedules) of the cells without a time: what holds for the same
-    schedules is said once."""
+    """(strategies and reason, schedules) of the cells without a time: strategies with
+    the same schedules and reason share one."""
     said: dict[tuple[str, str], list[str]] = {}
     for cell in table.cells.values():
         if cell.kind != "ok":

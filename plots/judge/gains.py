@@ -8,9 +8,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from plots.data.load import Results, strategy_order
 from plots.statistics.claims import UNDECIDED
 from plots.units import claimed_ratio, interval_digits, times
@@ -109,7 +106,7 @@ def _part(comparison: Any) -> Part:
 
 def gains_of(results: Results) -> list[Gain]:
     """Of every strategy whose gain by movement was measured, by group and strategy; empty for files
-    in which schedule and movement are not told apart."""
+    without schedules."""
     compared = results.comparisons[~results.comparisons["control"]]
     matched: dict[tuple[str, str, str, str], Any] = {}
     for c in compared[compared["role"] == "matched"].itertuples():
@@ -144,31 +141,3 @@ def gains_of(results: Results) -> list[Gain]:
             at_baseline_schedule=at_baseline,
         )
     return [of[name] for of in found.values() for name in strategy_order(of)]
-
-
-_PARTS = ("total", "by_schedule", "by_movement", "at_baseline_schedule")
-_WHERE = ["gpu", "group", "app", "size", "size_label", "cache", "launch", "strategy", "schedule",
-          "baseline_schedule"]  # fmt: skip
-GAIN_COLUMNS = [
-    *_WHERE,
-    *(f"{part}{end}" for part in _PARTS for end in ("", "_low", "_high", "_claim")),
-    "nature",
-]
-
-
-def gain_frame(results: Results) -> pd.DataFrame:
-    """gains_of() as a frame, one line per strategy and group: each part as ``total``,
-    ``total_low``, ``total_high``, ``total_claim`` and so on; NaN and "" where there is none."""
-    records = []
-    for gain in gains_of(results):
-        record = {name: getattr(gain, name) for name in _WHERE}
-        for name in _PARTS:
-            part = getattr(gain, name) or Part(np.nan, np.nan, np.nan, "")
-            record |= {
-                name: part.ratio,
-                f"{name}_low": part.low,
-                f"{name}_high": part.high,
-                f"{name}_claim": part.claim,
-            }
-        records.append({**record, "nature": gain.nature})
-    return pd.DataFrame(records, columns=GAIN_COLUMNS)

@@ -3,7 +3,7 @@ one schedule, and what limits them.
 
 A movement gain is measured at one schedule, but not with one occupancy: registers and shared memory
 follow from the movement. Where stages want the room it is the mechanism. Where registers do, it may
-be how somebody wrote an address.
+be how an address is written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plots.data.load import KERNEL_MEMBERS, Results
+from plots.data.frames import KERNEL_MEMBERS
+from plots.data.load import Results, rows_by_identity
+from plots.data.sessions import rows_in
 from plots.data.strategies import NAMES
 from plots.judge.residency import blocks_by_registers, blocks_by_shared
 from plots.markdown import MADE, plain, table, wrapped
@@ -81,39 +83,18 @@ class Difference:
     gains: tuple[float, float]
 
 
-_ROLES = ("matched", "best", "cross", "iso")
-
-
-def _keys(comparison: Any, strategy: str) -> list[tuple[str, str, str, str]]:
-    """Where its row may stand, the likeliest first."""
-    return [
-        (comparison.group, strategy, comparison.schedule, role)
-        for role in (comparison.role, *_ROLES)
-    ]
-
-
 def _pairs(results: Results) -> Iterator[tuple[Any, Any, float]]:
-    """Row of a strategy, row of the baseline at the same schedule, measured gain. What is compared
-    as `matched` may be the best of either."""
-    for part in (results, results.cross):
-        if part is None:
-            continue
-        ran = (part.rows["status"] == "ok") & (part.rows["repeat"] == 0)
-        rows = part.rows[ran & part.rows["strategy"].isin(NAMES)]
-        schedules = rows["schedule"].where(rows["schedule"] != "", rows["role"])
-        keys = zip(rows["group"], rows["strategy"], schedules, rows["role"], strict=True)
-        of = dict(zip(keys, rows.itertuples(), strict=True))
+    """Row of a strategy, row of the baseline at the same schedule, measured gain."""
+    for part in filter(None, (results, results.cross)):
+        rows = rows_by_identity(part.rows)
         comparisons = part.comparisons
         at_one = comparisons["schedule"] == comparisons["against_schedule"]
         of_baseline = comparisons["against"].str.endswith("/baseline")
         others = comparisons["strategy"].isin(NAMES) & (comparisons["strategy"] != "baseline")
         for c in comparisons[at_one & of_baseline & others].itertuples():
-            mine, theirs = (
-                next((of[key] for key in _keys(c, who) if key in of), None)
-                for who in (c.strategy, "baseline")
-            )
-            if mine is not None and theirs is not None:
-                yield mine, theirs, float(c.ratio)
+            pair = [rows.get((c.group, name)) for name in rows_in(c.identity)]
+            if len(pair) == 2 and None not in pair:
+                yield *pair, float(c.ratio)
 
 
 def differences(results: Results) -> list[Difference]:

@@ -57,7 +57,7 @@ class Held:
 
     @property
     def in_flight_per_sm(self) -> float:
-        """Bytes that can be under way, the mean over the SMs."""
+        """Bytes that can be in flight, the mean over the SMs."""
         return self.in_flight_per_block * self.blocks_at_once
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from plots.data.load import SHOWN_ROLES, Results
 from plots.data.strategies import NAMES
 from plots.judge.beside import times_beside
-from plots.judge.compare import (
+from plots.judge.sides import (
     CASE,
     CONFIDENCE,
     MATCH,
@@ -52,15 +52,15 @@ BEST_COLUMNS = [
 class Measured:
     """Two sets of results side by side: ``new`` over ``old``.
 
-    ``rows`` has one line per matching row (same variant, role, size, cache and launch mode, both
-    verified and timed): old_ms, new_ms, ratio with interval, resolved, and floor_ratio, the ratio
-    of their floors, which is the speed-up if both stay equally far from them. ``knows`` says what
+    ``rows`` has one line per matching row: same variant, role, size, cache and launch mode, both
+    verified and timed. ``floor_ratio`` is the ratio of the two floors, the speed-up if both rows
+    stay equally far from them. ``knows`` says what
     the interval knows, "between runs" or "one run each"; ``too_few_rounds`` marks rows of which
     even the clearest difference could not have been resolved. The times are those that the ratio
     is of: of all sessions, or of one run each.
     ``best`` has a line per case with baseline at its best on both: the fastest strategy of each
-    GPU, and what the step consists of, ``ratio`` = ``hardware`` x ``new_software`` /
-    ``old_software``, with the verdict on those two rows by the same rule as on all others.
+    GPU, and ``ratio`` = ``hardware`` x ``new_software`` / ``old_software``. The verdict on those
+    two rows follows the same rule as on all others.
     ``ceilings`` has the ratio of each ceiling measured on both, above 1 when new is better.
     """
 
@@ -74,13 +74,10 @@ class Measured:
     only_new: int
     only_old: int
 
-    def mean(self, **conditions: str) -> tuple[float, int]:
-        """(geometric mean of the ratios, number of rows) of the rows that meet the conditions;
-        NaN for none."""
-        rows = self.rows
-        for column, value in conditions.items():
-            rows = rows[rows[column] == value]
-        return (geometric_mean(rows["ratio"]) if len(rows) else np.nan), len(rows)
+    @property
+    def of_baseline(self) -> pd.DataFrame:
+        """The rows of the baseline at its best."""
+        return self.rows[(self.rows["role"] == "best") & (self.rows["strategy"] == BASELINE)]
 
 
 def _latest_ceilings(results: Results) -> pd.DataFrame:
@@ -89,20 +86,14 @@ def _latest_ceilings(results: Results) -> pd.DataFrame:
 
 
 def _ceiling_ratios(new: Results, old: Results) -> pd.DataFrame:
-    a, b = _latest_ceilings(new), _latest_ceilings(old)
-    names = [name for name in a.index if name in b.index]
-    frame = pd.DataFrame(
-        {
-            "name": names,
-            "unit": [a.loc[n, "unit"] for n in names],
-            "new": [float(a.loc[n, "value"]) for n in names],
-            "old": [float(b.loc[n, "value"]) for n in names],
-        }
+    columns = ["unit", "value"]
+    both = _latest_ceilings(new)[columns].join(
+        _latest_ceilings(old)["value"].rename("old"), how="inner"
     )
-    smaller_is_better = frame["unit"].isin(["ns", "us", "ms", "cycles"])
+    frame = both.rename(columns={"value": "new"}).reset_index()
     ratio = frame["new"] / frame["old"]
-    frame["ratio"] = np.where(smaller_is_better, 1 / ratio, ratio)
-    return frame
+    smaller_is_better = frame["unit"].isin(["ns", "us", "ms", "cycles"])
+    return frame.assign(ratio=np.where(smaller_is_better, 1 / ratio, ratio))
 
 
 def _usable(results: Results) -> pd.DataFrame:
@@ -128,64 +119,59 @@ def _told(pair: Pair, found: bool, level: float) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """The pairs of two sets: the matching rows, then the fastest rows of a case that are of two
-    strategies. ``best`` are, by case, the places of the baseline's pair and of the fastest one's;
-    ``counts`` how many rows each set has."""
+class _Matched:
+    """Pairs of rows of two sets, by their names: those that match (``rows``) and, of a case, the
+    fastest of each (``best``: the pair of the baseline, that of the fastest). ``counts``: how many
+    rows each set has."""
 
     new: Results
     old: Results
-    pairs: list[Pair]
-    matching: int
-    best: list[tuple[int, int]]
+    pairs: dict[tuple[str, str], Pair]
+    rows: list[tuple[str, str]]
+    best: list[tuple[tuple[str, str], tuple[str, str]]]
     counts: tuple[int, int]
 
 
 def _fastest(results: Results, rows: Sequence[Any]) -> dict[tuple[Any, ...], Any]:
     """case -> the row of the fastest strategy at its best."""
     times = times_beside(results)
-    found: dict[tuple[Any, ...], Any] = {}
-    for row in rows:
-        if row.role != "best" or row.strategy not in NAMES:
-            continue
-        other = found.get(key_of(row, CASE))
-        if other is None or times[row.row] < times[other.row]:
-            found[key_of(row, CASE)] = row
-    return found
+    of_strategies = (row for row in rows if row.role == "best" and row.strategy in NAMES)
+    slowest_first = sorted(of_strategies, key=lambda row: times[row.row], reverse=True)
+    return {key_of(row, CASE): row for row in slowest_first}
 
 
-def _judge(new: Results, old: Results) -> _Judged:
+def _match(new: Results, old: Results) -> _Matched:
     sides = Sides(new, old)
     a, b = list(_usable(new).itertuples()), list(_usable(old).itertuples())
     of_old = {key_of(row): row for row in b}
     both = [(row, of_old[key_of(row)]) for row in a if key_of(row) in of_old]
     if not both:
         raise nothing_in_common(new, old)
-    matched = [(x, y) for x, y in both if sides.has_times(x, y)]
+    pairs: dict[tuple[str, str], Pair] = {}
+
+    def add(row: Any, other: Any) -> tuple[str, str]:
+        if (row.row, other.row) not in pairs:
+            pairs[row.row, other.row] = sides.time_pair(row, other)
+        return row.row, other.row
+
+    matched = [add(row, other) for row, other in both if sides.has_times(row, other)]
     if not matched:
         raise NothingInCommonError("the rows that match have no samples to compare")
-    pairs = [sides.time_pair(row, other) for row, other in matched]
-    places = {(pair.new.row, pair.old.row): i for i, pair in enumerate(pairs)}
     fastest = (
         _fastest(new, [row for row in a if row.row in sides.new_times]),
         _fastest(old, [row for row in b if row.row in sides.old_times]),
     )
     best = []
-    for i, (row, _) in enumerate(matched):
-        case = key_of(row, CASE)
-        if (row.role, row.strategy) != ("best", BASELINE):
-            continue
-        first, second = fastest[0][case], fastest[1][case]
-        if (first.row, second.row) not in places:
-            places[first.row, second.row] = len(pairs)
-            pairs.append(sides.time_pair(first, second))
-        best.append((i, places[first.row, second.row]))
-    return _Judged(new, old, pairs, len(matched), best, (len(a), len(b)))
+    for key in matched:
+        base = pairs[key].new
+        if (base.role, base.strategy) == ("best", BASELINE):
+            best.append((key, add(*(of[key_of(base, CASE)] for of in fastest))))
+    return _Matched(new, old, pairs, matched, best, (len(a), len(b)))
 
 
 def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
     """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
-    tell how far rows move between runs, a difference is held against that, else against the samples
+    tell how far rows move between runs, a difference is compared with that, else with the samples
     of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
     wrongly, on average.
 
@@ -202,35 +188,25 @@ def compare_all(
 ) -> list[Measured | NothingInCommonError]:
     """compare() of several pairs (new, old), with the number of all their rows allowed for. A pair
     in which no row matches has the reason in its place."""
-    sides: list[_Judged | NothingInCommonError] = []
+    sides: list[_Matched | NothingInCommonError] = []
     for new, old in pairs:
         try:
-            sides.append(_judge(new, old))
+            sides.append(_match(new, old))
         except NothingInCommonError as error:
             sides.append(error)
-    judged = [side for side in sides if isinstance(side, _Judged)]
-    p_values = [pair.p_value for side in judged for pair in side.pairs]
+    matched = [side for side in sides if isinstance(side, _Matched)]
+    p_values = [pair.p_value for side in matched for pair in side.pairs.values()]
     discoveries = benjamini_hochberg(p_values, 1 - confidence)
     found = iter(discoveries.found)
     return [
-        _measured(side, [next(found) for _ in side.pairs], discoveries.level)
-        if isinstance(side, _Judged)
+        _measured(
+            side,
+            {k: _told(pair, next(found), discoveries.level) for k, pair in side.pairs.items()},
+        )
+        if isinstance(side, _Matched)
         else side
         for side in sides
     ]
-
-
-def _best_record(base: Pair, best: Pair, hardware: Any, told: Any) -> dict[str, Any]:
-    """A line of ``Measured.best``: of the baseline's pair and of the fastest one's."""
-    return {
-        **{name: getattr(base.new, name) for name in ("app", "size_label", "cache", "launch")},
-        "hardware": hardware["ratio"],
-        "old_strategy": best.old.strategy,
-        "old_software": hardware["old_ms"] / told["old_ms"],
-        "new_strategy": best.new.strategy,
-        "new_software": hardware["new_ms"] / told["new_ms"],
-        **{name: told[name] for name in ("ratio", "low", "high", "resolved")},
-    }
 
 
 def expectations(
@@ -249,31 +225,38 @@ def expectations(
     return expect_specs(*specs) if specs[0] and specs[1] else None, measured
 
 
-def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured:
-    new, old = side.new, side.old
-    told = [_told(pair, found, level) for pair, found in zip(side.pairs, found_of, strict=True)]
-    records = []
-    for pair, of in zip(side.pairs[: side.matching], told, strict=False):
-        row, other = pair.new, pair.old
+def _measured(side: _Matched, told: dict[tuple[str, str], dict[str, Any]]) -> Measured:
+    records, best = [], []
+    for key in side.rows:
+        row, other = side.pairs[key].new, side.pairs[key].old
         records.append(
             {
                 **dict(zip(MATCH, key_of(row), strict=True)),
-                "strategy": row.strategy,
-                "size_label": row.size_label,
-                "config_new": row.config,
-                "config_old": other.config,
-                **of,
+                **{name: getattr(row, name) for name in ("strategy", "size_label", "bound_by")},
+                **told[key],
                 # Nothing to read, write or compute has no floor.
                 "floor_ratio": other.floor_ms / row.floor_ms if row.floor_ms else np.nan,
-                "bound_by": row.bound_by,
             }
         )
-    best = [_best_record(side.pairs[i], side.pairs[j], told[i], told[j]) for i, j in side.best]
-    ceilings = _ceiling_ratios(new, old)
-    datasheet, by_ceilings = expectations(new, old, ceilings)
+    for base, fastest in side.best:
+        hardware, of, pair = told[base], told[fastest], side.pairs[fastest]
+        row = side.pairs[base].new
+        best.append(
+            {
+                **{name: getattr(row, name) for name in ("app", "size_label", "cache", "launch")},
+                "hardware": hardware["ratio"],
+                "old_strategy": pair.old.strategy,
+                "old_software": hardware["old_ms"] / of["old_ms"],
+                "new_strategy": pair.new.strategy,
+                "new_software": hardware["new_ms"] / of["new_ms"],
+                **{name: of[name] for name in ("ratio", "low", "high", "resolved")},
+            }
+        )
+    ceilings = _ceiling_ratios(side.new, side.old)
+    datasheet, by_ceilings = expectations(side.new, side.old, ceilings)
     return Measured(
-        new_gpu=new.gpus[0],
-        old_gpu=old.gpus[0],
+        new_gpu=side.new.gpus[0],
+        old_gpu=side.old.gpus[0],
         datasheet=datasheet,
         measured_ceilings=by_ceilings,
         ceilings=ceilings,
@@ -286,12 +269,10 @@ def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured
 
 def mean_table(measured: Measured) -> list[dict[str, Any]]:
     """Geometric means of the measured speed-ups by role and strategy, with the number of rows."""
-    keys = measured.rows[["role", "strategy"]].drop_duplicates()
-    records = []
-    for key in keys.itertuples(index=False):
-        mean, n = measured.mean(role=key.role, strategy=key.strategy)
-        records.append({"role": key.role, "strategy": key.strategy, "mean": mean, "n": n})
-    return records
+    return [
+        {"role": role, "strategy": strategy, "mean": geometric_mean(of["ratio"]), "n": len(of)}
+        for (role, strategy), of in measured.rows.groupby(["role", "strategy"], sort=False)
+    ]
 
 
 def quoted_programs() -> pd.DataFrame:
@@ -307,47 +288,26 @@ def quoted_programs() -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-@dataclass(frozen=True)
-class OtherModule:
-    """The paper's A100 over V100 once more, with another module of the V100 than its Table 1 has:
-    what is then expected, and which part of it the quoted mean is."""
-
-    name: str
-    expectation: Expectation
-    printed: Expectation
-    mean: float
-
-    def sentences(self) -> list[str]:
-        """What changes."""
-        ratio = self.mean / self.expectation.expected
-        word = "as much as" if ratio >= 1 else "less than"
-        return [
-            f"By Table 1 one expects {self.printed}; the quoted mean of {self.mean:g} is "
-            f"{self.mean / self.printed.expected:.2f} of it, less than expected, on which the "
-            "paper's question rests.",
-            f"With the {self.name}'s data sheet one expects {self.expectation}; the same mean is "
-            f"{ratio:.2f} of it, {word} expected.",
-        ]
-
-
-def other_module(name: str = "V100 SXM2") -> OtherModule:
-    """The A100 over that V100."""
-    new, old = find_spec("A100"), find_spec("V100")
-    found = quoted_mean("A100", "V100")
-    assert found is not None
-    return OtherModule(name, expect_specs(new, find_spec(name)), expect_specs(new, old), found[0])
-
-
-def module_of_table1() -> str:
-    """Which V100 the paper's Table 1 describes: a sentence, from its figures and the two data
-    sheets."""
-    here, pcie, sxm = find_spec("V100"), find_spec("V100 PCIe"), find_spec("V100 SXM2")
-    return (
+def which_v100() -> list[str]:
+    """Which V100 the paper's Table 1 describes, and what its A100 over V100 is with the other
+    module: sentences."""
+    a100, here, pcie, sxm = map(find_spec, ("A100", "V100", "V100 PCIe", "V100 SXM2"))
+    quoted = quoted_mean("A100", "V100")
+    assert quoted is not None
+    mean = quoted[0]
+    printed, other = expect_specs(a100, here), expect_specs(a100, sxm)
+    ratio = mean / other.expected
+    return [
         f"Table 1 gives its V100 {here.fp32_tflops:g} TFLOP/s, near the {pcie.fp32_tflops:g} of "
         f"the {pcie.name} (the {sxm.name} has {sxm.fp32_tflops:g}), and {here.tdp_w:g} W, the "
         f"power of the {sxm.name} (the {pcie.name} has {pcie.tdp_w:g} W): the figures are of two "
-        "modules."
-    )
+        "modules.",
+        f"By Table 1 one expects {printed}; the quoted mean of {mean:g} is "
+        f"{mean / printed.expected:.2f} of it, less than expected, on which the paper's question "
+        "rests.",
+        f"With the {sxm.name}'s data sheet one expects {other}; the same mean is {ratio:.2f} of "
+        f"it, {'as much as' if ratio >= 1 else 'less than'} expected.",
+    ]
 
 
 def quoted_values() -> pd.DataFrame:
@@ -424,18 +384,12 @@ def published_table() -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def specification_table(specs: tuple[Spec, ...]) -> pd.DataFrame:
+def specification_table(specs: Sequence[Spec]) -> pd.DataFrame:
     """Machine balance (bytes per FLOP) and compute density (GFLOP/s per mm2) of GPUs (Fig. 1)."""
+    named = ("name", "architecture", "year", "bandwidth_gb_s", "fp32_tflops")
     return pd.DataFrame(
-        {
-            "name": [s.name for s in specs],
-            "architecture": [s.architecture for s in specs],
-            "year": [s.year for s in specs],
-            "bandwidth_gb_s": [s.bandwidth_gb_s for s in specs],
-            "fp32_tflops": [s.fp32_tflops for s in specs],
-            "balance_fp32": [s.balance() for s in specs],
-            "balance_fp64": [s.balance("fp64") for s in specs],
-            "density_fp32": [s.density() for s in specs],
-            "density_fp64": [s.density("fp64") for s in specs],
-        }
+        {name: getattr(s, name) for name in named}
+        | {f"balance_{precision}": s.balance(precision) for precision in ("fp32", "fp64")}
+        | {f"density_{precision}": s.density(precision) for precision in ("fp32", "fp64")}
+        for s in specs
     )

@@ -1,10 +1,10 @@
 """One GPU after another: what a new one gains by itself, what by new ways of moving data, what was
 to be expected, and what held it back.
 
-For one case, best on new over best on old is a product: the *hardware gain* (the same style, the
-baseline, on both) times what the other strategies gain on the new GPU (*software gain*,
-plots/papers/styles.py), divided by what they gain on the old one. The microbenchmarks of both GPUs
-say which part of the hardware did not grow as much as its data sheet lets one expect.
+For one case, best on new over best on old is a product. The *hardware gain* (the baseline on both)
+is multiplied by what the other strategies gain on the new GPU (*software gain*,
+plots/papers/styles.py), and divided by what they gain on the old one. The microbenchmarks of both
+GPUs say which part of the hardware did not grow as much as its data sheet lets one expect.
 """
 
 from __future__ import annotations
@@ -98,93 +98,34 @@ def _ceilings_of(bound: str, kind: str) -> tuple[str, ...]:
     return _CEILINGS.get(bound, (f"{kind}_rate",))
 
 
-# A cause is named where a microbenchmark grew no more than the row did, and so little that at most
-# so many are named.
-_MOST_NAMED = 3
-
-
-# What microbenchmarks measure of the work that a group declares (harness/app.hpp).
-_OF_BYTES = ("memory/bandwidth", "memory/in_flight", "memory/latency")
-_OF_OPERATIONS = "instruction/arithmetic"
-_OF_DEPENDENT_OPERATIONS = ("instruction/add_multiply", "instruction/sign_minimum")
-_OF_LAUNCHES = "launch/launches"
-# The baseline multiplies by mma.sync where it does on tensor cores; no other instruction is its.
-_OF_TENSOR_OPERATIONS = "tensor_core/mma"
-# The types in the names of PTX, which do not always tell signs apart; conversions have two.
-_TYPES = {"fp32": ("f32",), "fp64": ("f64",), "int32": ("u32", "s32", "b32")}
-
-
-def _operates_on(ptx: str, kind: str) -> bool:
-    """ "add.f32" is an operation on fp32."""
-    types = [part for part in ptx.split(".")[1:] if part[-2:].isdigit()]
-    return bool(types) and set(types) <= set(_TYPES.get(kind, ()))
-
-
-def _is_used(point: Any, work: Any, launch: str) -> bool:
-    """Whether the baseline's rows of a group use what a point measures: its bytes, operations of
-    its kind, dependent operations, and launches in its mode."""
-    name, at = point.microbenchmark, point.at
-    if name in _OF_BYTES:
-        return bool(work.bytes_read + work.bytes_written > 0)
-    if name == _OF_OPERATIONS:
-        return bool(work.operations > 0 and _operates_on(at.get("ptx", ""), work.kind))
-    if name == _OF_TENSOR_OPERATIONS:
-        dense = at.get("mode") == "dense" and at.get("input") == work.kind
-        return bool(work.operations > 0 and dense)
-    if name in _OF_DEPENDENT_OPERATIONS:
-        chained = point.quantity == "latency" and at.get("sequence") == "dependent"
-        of_kind = _operates_on(at.get("ptx", ""), work.kind)
-        return bool(work.dependent_operations > 0 and chained and of_kind)
-    if name == _OF_LAUNCHES:
-        return bool((at.get("launch"), at.get("way")) == (launch, "plain"))
-    return False
-
-
-def _slow_points(points: pd.DataFrame, work: Any, launch: str, high: float) -> str:
-    used = [work is not None and _is_used(p, work, launch) for p in points.itertuples()]
-    points = by_microbenchmark(points[np.array(used, dtype=bool)])
-    slow = points[points["ratio"] <= high].sort_values("ratio").head(_MOST_NAMED)
-    return ", ".join(f"{p.microbenchmark} {p.quantity} {p.ratio:.2f}" for p in slow.itertuples())
-
-
-def shortfalls(
-    measured: Measured, works: dict[str, Any], points: pd.DataFrame, role: str = "best"
-) -> list[Shortfall]:
-    """The rows of the baseline whose whole interval stays below what the data sheets let one
-    expect. ``works``: app and size -> a group of it, which declares its work. Of the ``points``
-    only those are named of which the app uses what they measure. Empty without data sheets."""
+def shortfalls(measured: Measured, works: dict[str, Any]) -> list[Shortfall]:
+    """The rows of the baseline at its best whose whole interval stays below what the data sheets
+    let one expect. ``works``: app and size -> a group of it, which declares its work. Empty without
+    data sheets."""
     if measured.datasheet is None:
         return []
     expected = measured.datasheet.expected
-    rows = measured.rows
-    rows = rows[(rows["role"] == role) & (rows["strategy"] == "baseline")]
     by_name = measured.ceilings.set_index("name")["ratio"] if len(measured.ceilings) else {}
     found = []
-    for r in rows[rows["high"] < expected].itertuples():
+    for r in measured.of_baseline.itertuples():
+        if r.high >= expected:
+            continue
         work = works.get(f"{r.app} {r.size}")
         names = _ceilings_of(r.bound_by, "" if work is None else str(work.kind))
         grown = ", ".join(f"{n} {by_name[n]:.2f}" for n in names if n in by_name)
-        slow = _slow_points(points, work, r.launch, r.high)
-        beside = f"; of the microbenchmarks of what it uses grew no more: {slow}" if slow else ""
+        allows = f"its floor allows {r.floor_ratio:.2f} ({r.bound_by}: {grown or 'unknown'})"
+        grew = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown})"
         if not np.isfinite(r.floor_ratio):
-            outcome, text = "no floor", "no floor is known to hold it against" + beside
+            outcome, text = "no floor", "no floor is known to compare it with"
         elif r.floor_ratio >= expected:
-            outcome = "not by its floor"
-            text = f"its floor allows {r.floor_ratio:.2f} ({r.bound_by}: {grown or 'unknown'})"
-            text += beside
+            outcome, text = "not by its floor", allows
         elif r.high >= r.floor_ratio:
-            outcome = "explained"
-            text = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown})"
+            outcome, text = "explained", grew
         else:
-            outcome = "partly"
-            text = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown}), the row "
-            text += "by less" + beside
-        found.append(
-            Shortfall(
-                r.variant, r.size_label, r.cache, r.launch, r.ratio, r.low, r.high, expected,
-                r.floor_ratio, outcome, text,
-            )
-        )  # fmt: skip
+            outcome, text = "partly", f"{grew}, the row by less"
+        where = {n: getattr(r, n) for n in ("variant", "size_label", "cache", "launch")}
+        ratios = {n: getattr(r, n) for n in ("ratio", "low", "high", "floor_ratio")}
+        found.append(Shortfall(**where, **ratios, expected=expected, outcome=outcome, text=text))
     return found
 
 
@@ -243,7 +184,7 @@ class Step:
                     f"The hardware delivers {share:.2f} of the {expected.expected:.2f} that "
                     f"{source} let one expect (limited by {expected.limited_by})."
                 )
-        rows = m.rows[(m.rows["role"] == "best") & (m.rows["strategy"] == "baseline")]
+        rows = m.of_baseline
         floors = rows[rows["floor_ratio"] > 0]
         if len(floors):
             share = geometric_mean(floors["ratio"] / floors["floor_ratio"])
@@ -279,13 +220,6 @@ def steps(
             found.append(measured)
             continue
         works = {f"{g.app} {g.size}": g for g in new.groups.itertuples(index=False)}
-        points = point_ratios(new, old)
-        found.append(
-            Step(
-                measured,
-                measured.best,
-                by_microbenchmark(points),
-                shortfalls(measured, works, points),
-            )
-        )
+        points = by_microbenchmark(point_ratios(new, old))
+        found.append(Step(measured, measured.best, points, shortfalls(measured, works)))
     return found

@@ -1,7 +1,7 @@
 """docs/reproduction.md: one row per table, figure and claim of the source documents.
 
 A status follows from the figures: judge() says of each value whether it agrees, and status_of()
-counts. What may be compared with what is said in inputs/published/comparisons.csv.
+counts. inputs/published/comparisons.csv has what is compared with what.
 """
 
 from __future__ import annotations
@@ -11,30 +11,27 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from plots.data.recorded import Recorded
+from plots.data.load import Results
 from plots.markdown import plain
 from plots.papers.contradictions import contradictions
-from plots.papers.derived import own_value
-from plots.papers.inconsistencies import Inconsistency, inconsistencies
+from plots.papers.ours import Files, Own, filled, own_value, row_of, selectors
 from plots.papers.published import (
     FOLDER,
     Comparison,
+    Inconsistency,
     Item,
-    Own,
     architecture,
     comparisons,
-    gpus_of,
+    inconsistencies,
     inventory,
     published_row,
     read_csv,
-    row_of,
-    selectors,
     theory,
 )
 from plots.tree import ROOT
@@ -64,7 +61,9 @@ class Verdict(Enum):
 @dataclass(frozen=True)
 class Line:
     """A value of an id: ours and the published one, as shares of what the GPUs promise where the
-    comparison has such, and the machine code of both where the document prints it."""
+    comparison has such (``of_shares``), and the machine code of both where the document prints it.
+    ``ratio``: ours over the published value, or share over share; of a range, over its nearer
+    end, 1 within it."""
 
     label: str
     gpu: str
@@ -77,29 +76,12 @@ class Line:
     basis: str = ""
     own_share: float | None = None
     published_share: float | None = None
+    of_shares: bool = False
+    ratio: float | None = None
     code: str = ""
     published_code: str = ""
     why: str = ""
     command: str = ""
-
-    def of_shares(self) -> bool:
-        """Whether ratio() is of what each GPU reaches of its promise, and not of the values, as
-        where a promise is not known."""
-        return self.basis == "share" and bool(self.own_share and self.published_share)
-
-    def ratio(self) -> float | None:
-        """What is judged: ours over the published value, or share over share. Of a range, over its
-        nearer end; 1 within it."""
-        if self.own is None or not self.low:
-            return None
-        own, low, high = self.own.value, self.low, self.high or self.low
-        if self.basis == "own share":
-            if self.own_share is None:
-                return None
-            own = self.own_share
-        if self.of_shares():
-            return self.own_share / self.published_share
-        return own / min(max(own, low), high) if own > 0 and low < high else own / low
 
 
 def _holds(own: float, low: float, high: float, relation: str, tolerance: float) -> bool:
@@ -109,41 +91,43 @@ def _holds(own: float, low: float, high: float, relation: str, tolerance: float)
     return (relation == "at most" or own >= least) and (relation == "at least" or own <= most)
 
 
-def judge(c: Comparison, own: Own | None, device: dict[str, Any], why: str = "") -> Line:
+def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
     """The line of a comparison: what follows from ``own`` on the GPU ``device``."""
+    line = partial(
+        Line, c.label, c.gpu, low=c.low, high=c.high, relation=c.relation, tolerance=c.tolerance,
+        basis=c.kind,
+    )  # fmt: skip
     if own is None:
+        first = selectors(c.own)[0]
+        command = first.command() if not why and first.kind == "speedup" else ""
         verdict = Verdict.NOT_APPLICABLE if why else Verdict.NOT_RECORDED
-        command = ""
-        if not why and (s := selectors(c.own)[0]).kind == "speedup":
-            command = s.command()
-        return Line(c.label, c.gpu, verdict, None, c.low, c.high, c.relation, c.tolerance, c.kind,
-                    why=why, command=command)  # fmt: skip
+        return line(verdict, why=why, command=command)
     ours = theory(c.theory, device) if c.theory else None
-    theirs = theory(c.theory, c.gpu) if c.theory and c.kind != "own share" else None
+    theirs = theory(c.theory, c.gpu) if c.theory else None
+    theirs = 1.0 if c.kind == "own share" else theirs  # published is a share already
     own_share = own.value / ours if ours else None
     published_share = c.low / theirs if theirs else None
-    foreign = bool(c.gpu) and architecture(c.gpu) != device["compute_capability"]
+    of_shares = c.kind in ("share", "own share")
+    promised = own_share is not None and published_share is not None
     value, low, high = own.value, c.low, c.high
-    promised = True
-    if c.kind == "share":
-        promised = own_share is not None and theirs is not None
-        if own_share is not None and theirs is not None:
-            value, low, high = own_share, c.low / theirs, c.high / theirs
-    elif c.kind == "own share":
-        promised = own_share is not None
-        value = own_share if own_share is not None else value
-        published_share = c.low
+    if of_shares and promised:
+        value, low, high = own_share, c.low / theirs, c.high / theirs
+    foreign = bool(c.gpu) and architecture(c.gpu) != device.compute_capability
     if c.kind == "beside":
         verdict = Verdict.BESIDE
-    elif foreign and c.kind in ("value", "share", "own share"):
+    elif foreign and (of_shares or c.kind == "value"):
         verdict = Verdict.OTHER_HARDWARE
-    elif not promised:
+    elif of_shares and not promised:
         verdict = Verdict.NOT_PROMISED
     else:
         fits = _holds(value, low, high, c.relation, c.tolerance)
         verdict = Verdict.AGREES if fits else Verdict.DIFFERS
-    return Line(c.label, c.gpu, verdict, own, c.low, c.high, c.relation, c.tolerance, c.kind,
-                own_share, published_share)  # fmt: skip
+    ratio = value / (min(max(value, low), high) if value > 0 and low < high else low)
+    return line(
+        verdict, own, own_share=own_share, published_share=published_share,
+        of_shares=c.kind == "share" and promised,
+        ratio=None if c.kind == "own share" and not promised else ratio,
+    )  # fmt: skip
 
 
 _OPCODE = re.compile(r"\b[A-Z][A-Z0-9]{2,}(?:\.[A-Za-z0-9]+)*")
@@ -154,13 +138,13 @@ def opcodes(text: str) -> set[str]:
     return {name.split(".")[0] for name in _OPCODE.findall(text) if name != "SASS"}
 
 
-def code_of(row: dict[str, Any], counted: str = "") -> str:
+def code_of(row: Any, counted: str = "") -> str:
     """The machine code of a row as its remark has it, else the instructions counted as its proof;
     of ``counted`` alone, how many there are."""
-    proof = {p["instruction"]: p["found"] for p in row.get("proof") or []}
+    proof = {p.instruction: p.found for p in row.proof}
     if counted:
         return f"{proof[counted]} {counted}" if proof.get(counted) else "(none)"
-    remark, found, listed = (row.get("remark") or "").partition("SASS: ")
+    remark, found, listed = row.remark.partition("SASS: ")
     if found:
         return listed
     names = " + ".join(name for name in proof if name != "total")
@@ -173,7 +157,7 @@ def _same_code(ours: str, printed: str) -> bool:
     return any(opcodes(part) <= opcodes(ours) for part in printed.split(" or "))
 
 
-def _code_lines(item: Item, files: Sequence[Recorded]) -> list[Line]:
+def _code_lines(item: Item, files: Files) -> list[Line]:
     lines = []
     for row in read_csv(FOLDER / "opcodes.csv"):
         if row["id"] != item.id:
@@ -188,7 +172,7 @@ def _code_lines(item: Item, files: Sequence[Recorded]) -> list[Line]:
         if recorded:
             device = files[0].device
             verdict = Verdict.AGREES if _same_code(code, printed) else Verdict.DIFFERS
-            if architecture(row["gpu"]) != device["compute_capability"]:
+            if architecture(row["gpu"]) != device.compute_capability:
                 verdict = Verdict.OTHER_HARDWARE
         lines.append(
             Line(row["label"], row["gpu"], verdict, code=code, published_code=printed, basis="code")
@@ -196,12 +180,12 @@ def _code_lines(item: Item, files: Sequence[Recorded]) -> list[Line]:
     return lines
 
 
-def _with_code(line: Line, c: Comparison, files: Sequence[Recorded]) -> Line:
+def _with_code(line: Line, c: Comparison, files: Files) -> Line:
     """The machine code beside the cycles of Abdelkhalik et al., Table V."""
     if c.id != "001-05" or (row := row_of(files, c.own)) is None:
         return line
     printed = published_row(c.file, c.where, c.id)["sass"]
-    return Line(**{**vars(line), "code": code_of(row), "published_code": printed})
+    return replace(line, code=code_of(row), published_code=printed)
 
 
 @dataclass(frozen=True)
@@ -216,28 +200,24 @@ class Entry:
     reason: str = ""
 
 
-def _has_value(microbenchmark: dict[str, Any]) -> bool:
-    return any(row["status"] == "ok" for row in microbenchmark["rows"])
-
-
-def _measured_by(item: Item, files: Sequence[Recorded]) -> str:
+def _measured_by(item: Item, files: Files) -> str:
     """The file that has what answers the item, for an item without published numbers."""
     for file in files:
-        names = {m["name"] for m in file.document.get("microbenchmarks") or [] if _has_value(m)}
-        apps = {f"app {g['key']['app']}" for g in file.document["groups"]}
-        ceilings = {"ceilings"} if file.document["ceilings"] else set()
-        if (names | apps | ceilings) & set(item.answers()):
+        names = {f"app {group.key.app}" for group in file.document.groups}
+        names |= {"ceilings"} if file.document.ceilings else set()
+        for m in file.document.microbenchmarks:
+            names |= {m.name} if any(row.status == "ok" for row in m.rows) else set()
+        if names & set(item.answers()):
             return file.path
     return ""
 
 
-def _skipped_because(item: Item, files: Sequence[Recorded]) -> str:
+def _skipped_because(item: Item, files: Files) -> str:
     """The reason where what answers the item ran and had no row that this machine can measure."""
-    for file in files:
-        for m in file.document.get("microbenchmarks") or []:
-            reasons = [row["reason"] for row in m["rows"] if row["status"] == "skipped"]
-            if m["name"] in item.answers() and reasons and not _has_value(m):
-                return str(reasons[0])
+    for m in (m for file in files for m in file.document.microbenchmarks):
+        reasons = [row.reason for row in m.rows if row.status == "skipped"]
+        if m.name in item.answers() and reasons and all(row.status != "ok" for row in m.rows):
+            return reasons[0]
     return ""
 
 
@@ -262,36 +242,19 @@ def status_of(item: Item, lines: Sequence[Line]) -> str:
     return f"{status}; {missing} not recorded" if missing else status
 
 
-_PLACE = re.compile(r"\{([^{}]*?)(?::([^{}:]*))?\}")
-
-
-def filled(text: str, files: Sequence[Recorded]) -> str:
-    """``text`` with our values in place of {selector:format}; empty when a file lacks one."""
-    missing = False
-
-    def fill(match: re.Match[str]) -> str:
-        nonlocal missing
-        own, _ = own_value(files, match[1])
-        missing = missing or own is None
-        return "" if own is None else format(own.value, match[2] or ".3g")
-
-    result = _PLACE.sub(fill, text)
-    return "" if missing else result
-
-
 @cache
 def reasons() -> dict[str, str]:
     """Why the values of an id differ, by id; figures of ours are in braces (filled)."""
     return {row["id"]: row["reason"] for row in read_csv(REASONS)}
 
 
-def entry_of(item: Item, of_item: list[Comparison], files: Sequence[Recorded]) -> Entry:
+def entry_of(item: Item, of_item: list[Comparison], files: Files) -> Entry:
     if not item.by and not of_item:
         status = "needs another GPU" if item.method.startswith("gpus") else "nothing to measure"
         return Entry(item, status, item.remark, [], "")
     if item.by and not item.built():
         return Entry(item, "not yet built", "", [], "")
-    device = files[0].device if files else {}
+    device = files[0].device if files else None
     lines, link = [], ""
     for c in of_item:
         own, why = own_value(files, c.own)
@@ -321,7 +284,7 @@ def entry_of(item: Item, of_item: list[Comparison], files: Sequence[Recorded]) -
     return Entry(item, status, text, lines, link, reason)
 
 
-def entries(files: Sequence[Recorded]) -> list[Entry]:
+def entries(files: Files) -> list[Entry]:
     by_id: dict[str, list[Comparison]] = {}
     for c in comparisons():
         by_id.setdefault(c.id, []).append(c)
@@ -352,11 +315,11 @@ def _range(values: Sequence[float]) -> str:
 def _summary(entry: Entry) -> str:
     """Ours over the published values in a few words: the judged ones, else all."""
     judged = [x for x in entry.lines if x.verdict in (Verdict.AGREES, Verdict.DIFFERS)]
-    shown = [x for x in judged or entry.lines if x.ratio() is not None]
+    shown = [x for x in judged or entry.lines if x.ratio is not None]
     if not shown:
         return ""
-    ratios = [r for x in shown if (r := x.ratio()) is not None]
-    shares = " of shares" if all(x.of_shares() for x in shown) else ""
+    ratios = [x.ratio for x in shown]
+    shares = " of shares" if all(x.of_shares for x in shown) else ""
     return _range(ratios) + shares + (f" ({len(ratios)})" if len(ratios) > 1 else "")
 
 
@@ -394,7 +357,7 @@ def _published(line: Line) -> str:
 
 def _ratio(line: Line) -> str:
     """Ours over the published value, in as many digits as what differs needs not to read as 1."""
-    ratio = line.ratio()
+    ratio = line.ratio
     if ratio is None:
         return "–"
     digits = 2
@@ -507,12 +470,12 @@ def _preset_of(compute_capability: int) -> str:
     return f"sm{compute_capability}" if compute_capability in (70, 80, 90) else "native"
 
 
-def render(files: Sequence[Recorded], base: Path) -> str:
+def render(results: Results, base: Path) -> str:
     """The page as Markdown, links relative to ``base``."""
     told = inconsistencies()
     text = _head()
-    for place, gpu in enumerate(gpus_of(files) or [""]):
-        mine = [f for f in files if not gpu or f.device["name"] == gpu]
+    for place, gpu in enumerate(results.gpus or [""]):
+        mine = [f for f in results.recorded if not gpu or f.device.name == gpu]
         found = entries(mine)
         text += ["", f"## {plain(gpu) or 'No results recorded'}", "", _counts(found)]
         against = contradictions(mine)
@@ -528,7 +491,7 @@ def render(files: Sequence[Recorded], base: Path) -> str:
             folder = os.path.dirname(mine[0].path)
             if Path(folder).is_relative_to(ROOT):
                 folder = Path(folder).relative_to(ROOT).as_posix()
-            preset = _preset_of(mine[0].device["compute_capability"])
+            preset = _preset_of(mine[0].device.compute_capability)
             lines = [f"build/{preset}/amasia {c} --out {_name_of(c)}" for c in commands]
             text += ["", f"Not recorded yet, and how to record it, for {folder}/:"]
             text += ["", "```sh", *lines, "```"]

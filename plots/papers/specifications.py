@@ -159,7 +159,7 @@ def find_spec(name: str) -> Spec:
 
 
 def spec_of_driver(driver_name: str) -> Spec | None:
-    """The datasheet of a GPU as the driver spells it ("NVIDIA H200"); None when not listed."""
+    """The datasheet of a GPU by the driver's name ("NVIDIA H200"); None when not listed."""
     return next((s for s in datasheet_specs() if driver_name in s.driver_names), None)
 
 

@@ -1,10 +1,10 @@
 """Styles on one chip: what programming as for Volta, Ampere and Hopper is worth on the same GPU.
 
-The hardware is the same for all of them, so that what differs is software: what of a new GPU's gain
-is to be had without a new line of code, and what only with one (plots/papers/generations.py puts
-the two side by side). A style is the best of the strategies that its architecture brought. The best
-of several is named after it was measured; its interval allows for that: the intervals of all that
-could have been named hold together, so that the largest of their ends hold for the best.
+The hardware is the same for all of them, so that the difference is software: the part of a new
+GPU's gain that needs new code (plots/papers/generations.py has the other part). A style is the best
+of the strategies that its architecture brought. The best of several is named after it was measured;
+its interval allows for that: the intervals of all that could have been named hold together, so that
+the largest of their ends hold for the best.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 
-from plots.data.load import Results, samples_by_row
-from plots.data.sessions import Sessions
+from plots.data.load import Results, Sampled, paired_times, samples_by_row
+from plots.data.sessions import Sessions, rows_in
 from plots.data.strategies import NAMES, STRATEGIES
 from plots.statistics import special
-from plots.statistics.between import Components, SessionValue, predict
+from plots.statistics.between import SessionValue, new_session
 from plots.statistics.claims import NOT_RESOLVED
 from plots.statistics.intervals import (
     benjamini_hochberg,
@@ -44,7 +43,7 @@ AMPERE = tuple(s.name for s in STRATEGIES if s.native_from == 80)
 HOPPER = tuple(s.name for s in STRATEGIES if s.native_from == 90)
 
 
-class Estimate(Protocol):
+class Ratio(Protocol):
     """The logarithm of a ratio, how surely it is above and below 0, and its interval."""
 
     @property
@@ -58,30 +57,10 @@ class Estimate(Protocol):
 
 
 @dataclass(frozen=True)
-class BetweenRuns:
-    """Where a session on another GPU of the model falls: plots/statistics/between.py."""
-
-    value: float
-    deviation: float
-    degrees: float
-
-    def p_above(self) -> float:
-        return 1 - self.p_below()
-
-    def p_below(self) -> float:
-        if self.deviation == 0:
-            return 0.5 if self.value == 0 else float(self.value > 0)
-        return float(special.stdtr(self.degrees, self.value / self.deviation))
-
-    def ends(self, confidence: float) -> tuple[float, float]:
-        half = float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
-        return self.value - half, self.value + half
-
-
-@dataclass(frozen=True)
 class OneRun:
     """Logarithms of the ratios of the rounds of one run, by the sign test, and the interval of its
-    A/A control: within that nothing is told apart."""
+    A/A control: inside it nothing is
+    distinguishable."""
 
     logs: tuple[float, ...]
     noise: tuple[float, float] = (math.nan, math.nan)
@@ -129,7 +108,7 @@ class Best:
     it has left beside its strongest rival. ``names`` are the candidates."""
 
     names: tuple[str, ...]
-    lines: tuple[tuple[Estimate, ...], ...]
+    lines: tuple[tuple[Ratio, ...], ...]
 
     @property
     def _count(self) -> int:
@@ -203,7 +182,7 @@ QUESTIONS = {
 @dataclass(frozen=True)
 class Case:
     """The answers for one app, size and mode on one GPU; None where it cannot be asked, because no
-    strategy of the style was measured or schedules are not told apart."""
+    strategy of the style was measured or its file has no schedules."""
 
     gpu: str
     group: str
@@ -229,55 +208,29 @@ def _differences(sessions: Sessions, one: str, other: str | None = None) -> list
     return [SessionValue(a.gpu, a.value - b.value, math.hypot(a.error, b.error)) for a, b in both]
 
 
-def between_runs(row: Sequence[SessionValue], kind: Components) -> BetweenRuns | None:
-    """The prediction (plots/statistics/between.py) at any confidence; None where it is unknown."""
-    found = predict(row, kind) if row else None
-    if found is None:
-        return None
-    half = math.log(found.high / found.low) / 2
-    t = float(special.stdtrit(found.degrees, (1 + found.confidence) / 2))
-    return BetweenRuns(math.log(found.value), half / t, found.degrees)
-
-
 # What is asked of a comparison and of a row: all columns of hundreds of small frames take seconds.
 _OF_COMPARISON = ["group", "gpu", "app", "strategy", "role", "schedule", "against_schedule",
                   "control", "identity", "noise_low", "noise_high"]  # fmt: skip
 _OF_ROW = ["group", "row", "repeat", "identity"]
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """Comparisons of a group; its rows that are no repetition, as (row, identity); rounds,
-    times (ms) and whether throttled of the samples, by row."""
-
-    comparisons: list[Any]
-    rows: list[tuple[str, str]]
-    samples: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
-
-
-def _by_group(results: Results) -> dict[str, _Measured]:
-    """What was compared and timed in each group with comparisons and samples. In lists, because a
-    frame for each of hundreds of groups takes longer than what is done with it."""
-    samples = {row: columns for row, *columns in samples_by_row(results)}
-    compared, rows = defaultdict(list), defaultdict(list)
-    for c in results.comparisons[_OF_COMPARISON].itertuples():
-        compared[c.group].append(c)
-    for r in results.rows[_OF_ROW].itertuples():
-        if r.repeat == 0:
-            rows[r.group].append((r.row, r.identity))
-    sampled = set(results.samples["group"].unique())
-    return {g: _Measured(of, rows[g], samples) for g, of in compared.items() if g in sampled}
-
-
 class _Group:
-    """The comparisons of one group and the samples behind them."""
+    """The comparisons of one group, its rows by their identity, and the samples of all rows. In
+    lists, because a frame for each of hundreds of groups takes longer than what is done with
+    it."""
 
-    def __init__(self, sessions: Sessions, measured: _Measured) -> None:
-        self.sessions, self._of = sessions, measured
-        # Several questions are about the same rows and the same two strategies.
-        self._known_times: dict[str, pd.Series] = {}
-        self._known_ratios: dict[tuple[str, str | None], Estimate | None] = {}
-        plain = [c for c in measured.comparisons if not c.control]
+    def __init__(
+        self,
+        sessions: Sessions,
+        comparisons: list[Any],
+        rows: Mapping[str, str],
+        samples: Mapping[str, Sampled],
+    ) -> None:
+        self.sessions, self.comparisons = sessions, comparisons
+        self._rows, self._samples = rows, samples
+        # Several questions are about the same two strategies.
+        self._known_ratios: dict[tuple[str, str | None], Ratio | None] = {}
+        plain = [c for c in comparisons if not c.control]
         self.best = {c.strategy: c for c in plain if c.role == "best" and c.strategy in NAMES}
         # With the strategy's own schedule on both sides: the gain of movement alone.
         self.matched = {
@@ -288,24 +241,10 @@ class _Group:
             and c.schedule == self.best[c.strategy].schedule
         }
 
-    def _times(self, comparison: Any, of_reference: bool) -> pd.Series:
-        """Times by round of one side of a comparison, which names its rows by their identity."""
-        named = comparison.identity
-        for row, identity in self._of.rows:
-            ours = named.startswith(f"{comparison.role}||{identity}||")
-            if named.endswith(f"||{identity}") if of_reference else ours:
-                return self._of_row(row)
-        return pd.Series(dtype=float)
+    def _sampled(self, identity: str) -> Sampled | None:
+        return self._samples.get(self._rows.get(identity, ""))
 
-    def _of_row(self, row: str) -> pd.Series:
-        """Times by round of a row, without throttled ones if there are others."""
-        if row not in self._known_times:
-            rounds, times, throttled = self._of.samples[row]
-            good = throttled if throttled.all() else ~throttled
-            self._known_times[row] = pd.Series(times[good], index=rounds[good])
-        return self._known_times[row]
-
-    def ratio(self, one: Any, other: Any | None) -> Estimate | None:
+    def ratio(self, one: Any, other: Any | None) -> Ratio | None:
         """Of a comparison with the baseline, or of two strategies through their common baseline:
         between runs where that is known, else from the rounds of the run."""
         key = one.identity, None if other is None else other.identity
@@ -313,20 +252,20 @@ class _Group:
             self._known_ratios[key] = self._ratio(one, other)
         return self._known_ratios[key]
 
-    def _ratio(self, one: Any, other: Any | None) -> Estimate | None:
+    def _ratio(self, one: Any, other: Any | None) -> Ratio | None:
         both = [one.identity] if other is None else [one.identity, other.identity]
-        of = _differences(self.sessions, *both)
-        known = between_runs(of, self.sessions.kind_of(*both))
-        if known is not None:
+        sessions = _differences(self.sessions, *both)
+        known = sessions and new_session(sessions, self.sessions.kind_of(*both))
+        if known:
             return known
-        mine = self._times(one, of_reference=False)
-        theirs = self._times(*((one, True) if other is None else (other, False)))
-        rounds = mine.index.intersection(theirs.index)
-        if rounds.empty:
+        mine, reference = rows_in(one.identity)
+        theirs = reference if other is None else rows_in(other.identity)[0]
+        sides = [self._sampled(theirs), self._sampled(mine)]
+        times = None if None in sides else paired_times(*sides)
+        if times is None or not len(times[0]):
             return None
-        logs = np.log(theirs.loc[rounds].to_numpy()) - np.log(mine.loc[rounds].to_numpy())
         noise = (math.log(one.noise_low), math.log(one.noise_high))
-        return OneRun(tuple(logs.tolist()), noise)
+        return OneRun(tuple((np.log(times[0]) - np.log(times[1])).tolist()), noise)
 
     def over_baseline(self, strategies: Sequence[str], by_movement: bool) -> Best | None:
         """The best of several over the baseline; by movement none counts for more than its gain
@@ -368,6 +307,24 @@ class _Group:
         return Best(tuple(names), tuple(lines)) if lines else None
 
 
+def _by_group(results: Results) -> dict[str, _Group]:
+    """What was compared and timed in each group with comparisons and samples."""
+    samples = {row: (rounds, *of) for row, rounds, *of in samples_by_row(results)}
+    compared: dict[str, list[Any]] = defaultdict(list)
+    rows: dict[str, dict[str, str]] = defaultdict(dict)
+    for c in results.comparisons[_OF_COMPARISON].itertuples():
+        compared[c.group].append(c)
+    for r in results.rows[_OF_ROW].itertuples():
+        if r.repeat == 0:
+            rows[r.group].setdefault(r.identity, r.row)
+    sampled = set(results.samples["group"].unique())
+    return {
+        name: _Group(results.sessions, of, rows[name], samples)
+        for name, of in compared.items()
+        if name in sampled
+    }
+
+
 def _or_baseline(best: Best | None) -> Best | None:
     """The same with the baseline among the candidates, so that it is never below 1."""
     if best is None:
@@ -399,10 +356,8 @@ def cases_of(results: Results, confidence: float = CONFIDENCE) -> list[Case]:
     by_group = _by_group(results)
     asked: list[tuple[Any, dict[str, Best | None]]] = []
     for of in results.groups.itertuples():
-        if of.group not in by_group:
-            continue
-        group = _Group(results.sessions, by_group[of.group])
-        if set(group.best) - {BASELINE}:
+        group = by_group.get(of.group)
+        if group is not None and set(group.best) - {BASELINE}:
             asked.append((of, _asked(group)))
     bests = [b for _, answers in asked for b in answers.values() if b is not None]
     discoveries = benjamini_hochberg([b.p_value for b in bests], 1 - confidence)
@@ -427,67 +382,6 @@ def any_case(results: Results, cache: str, launch: str) -> bool:
     compared = compared[~compared["control"] & (compared["role"] == "best")]
     styled = compared["strategy"].isin(set(NAMES) - {BASELINE})
     return bool((styled & compared["group"].isin(wanted)).any())
-
-
-class _Session(_Group):
-    """The same of what one session has measured."""
-
-    def ratio(self, one: Any, other: Any | None) -> Estimate | None:
-        of = _differences(self.sessions, one.identity, None if other is None else other.identity)
-        return Known(of[0].value) if of else None
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Gains of styles measured on GPUs that were left out, and how many of them fell into the
-    interval predicted from the others with ``confidence``."""
-
-    inside: int
-    n: int
-    gpus: int
-    confidence: float
-
-
-def _one_session(sessions: Sessions, gpu: str, date: str) -> Sessions:
-    only = Sessions()
-    for of_row in sessions.found.values():
-        for measured in of_row:
-            if (measured.session.gpu, measured.date) == (gpu, date):
-                only.add(measured)
-    return only
-
-
-def held_out(results: Results, confidence: float = 0.9) -> HeldOut:
-    """Leaves out each GPU that a case was measured on beside others, predicts the gains of styles
-    on it from the others, and looks whether each of its sessions falls inside."""
-    by_group = _by_group(results)
-    identities_of = {g: {c.identity for c in of.comparisons} for g, of in by_group.items()}
-    identities = set().union(*identities_of.values())
-    measured = [m for i in identities for m in results.sessions.found.get(i, ())]
-    there = sorted({(m.session.gpu, m.date) for m in measured})
-    inside = n = 0
-    gpus = set()
-    for gpu in sorted({gpu for gpu, _ in there}):
-        rest = results.sessions.without(gpu)
-        sessions = [_one_session(results.sessions, gpu, date) for g, date in there if g == gpu]
-        for name, of in by_group.items():
-            found = (results.sessions.found.get(i, ()) for i in identities_of[name])
-            on = {m.session.gpu for of_row in found for m in of_row}
-            if gpu not in on or len(on) == 1:
-                continue
-            predicted = _asked(_Group(rest, of))
-            for session in sessions:
-                for question, fell in _asked(_Session(session, of)).items():
-                    best = predicted[question]
-                    if fell is None or best is None or best.knows != "between runs":
-                        continue
-                    if set(fell.names) != set(best.names):
-                        continue
-                    low, high = best.ends(confidence)
-                    n += 1
-                    inside += low <= fell.value <= high
-                    gpus.add(gpu)
-    return HeldOut(inside, n, len(gpus), confidence)
 
 
 @dataclass(frozen=True)

@@ -214,15 +214,6 @@ def styles_section(results: Results, gpu: str) -> list[str]:
             for name, of in by_label.items()
         ],
     )
-    out = styles.held_out(mine)
-    if out.n:
-        lines += [
-            wrapped(f"""Held against GPUs that were left out, one at a time: {out.inside} of
-            {out.n} gains ({100 * out.inside / out.n:.0f} %) on {out.gpus} GPUs fell into the
-            {100 * out.confidence:.0f} % interval predicted from the others; as the interval holds
-            for the best of several, it is wider than one of a single strategy."""),
-            "",
-        ]
     lines += [f"Case by case, {cache} cache, {launch} launches:", ""]
     shown = [c for c in cases if (c.cache, c.launch) == (cache, launch)]
     lines += _table(

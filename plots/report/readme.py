@@ -21,6 +21,7 @@ from plots.errors import PlotsError
 from plots.figures import style
 from plots.figures.common import modes, origin
 from plots.figures.speedup import speedup
+from plots.folders import Note
 from plots.judge.beside import rows_beside
 from plots.judge.gains import gains_of
 from plots.markdown import plain
@@ -214,7 +215,7 @@ def _of_unseen_kernels(results: Results) -> str:
 
 def _why_absent(app: str, notes: Sequence[str]) -> str:
     """Why nothing of an app is shown, by what was said of the files on loading."""
-    refused = [n for n in notes if n.startswith(f"{app} ") and "not valid" in n]
+    refused = [n for n in notes if isinstance(n, Note) and (n.kind, n.of) == ("invalid", app)]
     if not refused:
         return "no recorded results"
     return f"nothing valid is recorded ({len(refused)} refused; loading them says why)"

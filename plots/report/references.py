@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from plots.data.load import Results
-from plots.data.sessions import CONFIDENCE
+from plots.data.sessions import CONFIDENCE, rows_in
 from plots.errors import PlotsError, nearest
 from plots.statistics.between import Prediction
 
@@ -50,10 +50,10 @@ def references(results: Results, study: str) -> dict[str, Any]:
             raise PlotsError(f"no result file is of a study; make one with: amasia study {study}")
         raise PlotsError(f'no result file is of the study "{study}"; {nearest(study, known)}')
     cases = {  # of a case that several files have, ``results`` holds one
-        (f.device["name"], key["app"], _size_text(key["size"]), key["cache"], key["launch"])
-        for f in results.recorded
-        if f.document["provenance"]["study"] == study
-        for key in (group["key"] for group in f.document["groups"])
+        (f.device.name, key.app, _size_text(key.size), key.cache, key.launch)
+        for f in results.documents
+        if f.document.provenance.study == study
+        for key in (group.key for group in f.document.groups)
     }
     rows = results.rows[(results.rows["repeat"] == 0) & (results.rows["status"] == "ok")]
     rows = rows[[case in cases for case in rows[list(_CASE)].itertuples(index=False, name=None)]]
@@ -62,8 +62,7 @@ def references(results: Results, study: str) -> dict[str, Any]:
     speedup_of = {}  # by the identity of the row, the first of the two that a ratio's has
     for comparison in against.to_dict("records"):
         if comparison["identity"] and comparison["against"].endswith("/baseline"):
-            pair = comparison["identity"].removeprefix(f"{comparison['role']}||")
-            speedup_of[pair.partition(f"||{comparison['gpu']}|")[0]] = comparison["identity"]
+            speedup_of[rows_in(comparison["identity"])[0]] = comparison["identity"]
     gpus: dict[str, list[dict[str, Any]]] = {}
     for row in rows.to_dict("records"):
         time = results.sessions.predicted(row["identity"])

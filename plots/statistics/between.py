@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist, fmean
 from typing import NamedTuple
@@ -292,20 +292,6 @@ class Pool(NamedTuple):
         return min(max(1.0, (len(self.rows_on) - 1) * by_themselves), self.gpu.degrees)
 
 
-def _interval(
-    mean: float, variance: float, degrees: float, confidence: float, row: Sequence[SessionValue]
-) -> Prediction:
-    half = float(special.stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance)
-    return Prediction(
-        math.exp(mean),
-        *ends_of_logs(mean - half, mean + half),
-        confidence,
-        degrees,
-        len(row),
-        len({s.gpu for s in row}),
-    )
-
-
 def _within(said: _Row, kind: Components) -> tuple[float, float]:
     """The variance between sessions on one GPU that is right for this row, and its degrees; of 0
     degrees nothing but the error within a run is known."""
@@ -337,13 +323,43 @@ def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
     return variance, variance**2 / sum(part**2 / d for part, d in (a, b) if part > 0)
 
 
-def predict(
-    row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
-) -> Prediction | None:
-    """Where a session on another GPU of the model falls, from the row and from what the others of
-    its kind say (Pool.without); None where neither it nor another was measured on two. Raises
-    ValueError for no session or a confidence outside (0, 1)."""
-    _check(row, confidence)
+@dataclass(frozen=True)
+class Estimate:
+    """The logarithm of a new session's value, or of what two rows differ by, as far as sessions
+    tell it: its standard deviation, and the degrees of freedom of that."""
+
+    value: float
+    deviation: float
+    degrees: float
+
+    def p_above(self) -> float:
+        """One-sided: the probability of a value as large as this one where it is not above 0."""
+        if self.deviation == 0:
+            return 0.5 if self.value == 0 else float(self.value < 0)
+        return float(special.stdtr(self.degrees, -self.value / self.deviation))
+
+    def p_below(self) -> float:
+        return replace(self, value=-self.value).p_above()
+
+    @property
+    def p_value(self) -> float:
+        """The probability of a difference as large as this one, or larger, where there is none."""
+        return 2 * min(self.p_above(), self.p_below())
+
+    def half(self, confidence: float) -> float:
+        """Half the width of its interval."""
+        return float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        half = self.half(confidence)
+        return self.value - half, self.value + half
+
+
+def new_session(row: Sequence[SessionValue], kind: Components) -> Estimate | None:
+    """A session on another GPU of the model, from the row and from what the others of its kind say
+    (Pool.without); None where neither it nor another was measured on two. Raises ValueError for no
+    session."""
+    _check(row, 0.5)
     said = _of(row)
     session = _within(said, kind)
     gpu = _between(said, kind, session)
@@ -353,30 +369,20 @@ def predict(
     variance, degrees = _sum(
         (gpu[0] * (1 + 1 / len(said.means)), gpu[1]), (session[0] * (1 - said.shares), session[1])
     )
-    return _interval(said.mean, variance, degrees, confidence, row)
+    return Estimate(said.mean, math.sqrt(variance), degrees)
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The difference of the logarithms of two rows, as far as sessions tell it from none: its
-    standard deviation, and the degrees of freedom of that."""
-
-    value: float
-    deviation: float
-    degrees: float
-
-    @property
-    def p_value(self) -> float:
-        """The probability of a difference as large as this one, or larger, where there is none."""
-        if self.value == 0:
-            return 1.0
-        if self.deviation == 0:
-            return 0.0
-        return 2 * float(special.stdtr(self.degrees, -abs(self.value / self.deviation)))
-
-    def half(self, confidence: float) -> float:
-        """Half the width of its interval."""
-        return float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+def predict(
+    row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
+) -> Prediction | None:
+    """Where a new_session() falls. Raises ValueError for a confidence outside (0, 1), too."""
+    _check(row, confidence)
+    found = new_session(row, kind)
+    if found is None:
+        return None
+    ends = ends_of_logs(*found.ends(confidence))
+    gpus = len({s.gpu for s in row})
+    return Prediction(math.exp(found.value), *ends, confidence, found.degrees, len(row), gpus)
 
 
 def difference(
@@ -384,7 +390,7 @@ def difference(
     kind_of_a: Components,
     b: Sequence[SessionValue],
     kind_of_b: Components,
-) -> Difference | None:
+) -> Estimate | None:
     """Of the mean of ``a`` less that of ``b``; each kind is what the others say (Pool.without). On
     the same GPUs their effects cancel; on others they do not, and then it must be known of both
     sides how GPUs differ. None where that is not known. Raises ValueError for a row without
@@ -409,7 +415,7 @@ def difference(
     # The sides say much of the same: the row of the one may be in the pool of the other. Together
     # they know no more than a row and its pool do.
     degrees = min(degrees, max(known))
-    return Difference(_of(a).mean - _of(b).mean, math.sqrt(variance), degrees)
+    return Estimate(_of(a).mean - _of(b).mean, math.sqrt(variance), degrees)
 
 
 def _check(row: Sequence[SessionValue], confidence: float) -> None:

@@ -18,12 +18,11 @@ def invalidity_in(microbenchmark: Any) -> str:
     return "; ".join(f"{why.kind}: {why.reason}; {why.remedy}" for why in microbenchmark.invalid)
 
 
-def has_too_few_rounds(comparison: dict[str, Any]) -> bool:
+def has_too_few_rounds(comparison: Any) -> bool:
     """Whether a ratio is not resolved although its interval does not hold 1: that of few rounds is
     all that they are, and promises less than the confidence that was asked for."""
-    speedup = comparison["speedup"]
-    apart = speedup["low"] > 1 or speedup["high"] < 1
-    return comparison["verdict"] == NOT_RESOLVED and apart
+    apart = comparison.speedup.low > 1 or comparison.speedup.high < 1
+    return comparison.verdict == NOT_RESOLVED and apart
 
 
 _MOST_OF_A_TIE = 0.02  # most_of_a_tie of harness/conclusions/claim.hpp

@@ -74,28 +74,21 @@ def two_gpus(save: Callable[..., Path]) -> Callable[..., tuple[Results, Results]
     return make
 
 
-@pytest.fixture
-def memory_file(save: Callable[..., Path]) -> Path:
-    """A result file of microbenchmarks only."""
-    return save(synthetic.memory_like(), "memory.json")
+def _file_of(name: str, make: Callable[[], dict[str, Any]]) -> Any:
+    """A fixture: a result file of that name."""
+
+    @pytest.fixture
+    def path(save: Callable[..., Path]) -> Path:
+        return save(make(), f"{name}.json")
+
+    return path
 
 
-@pytest.fixture
-def async_copy_file(save: Callable[..., Path]) -> Path:
-    """A result file of the asynchronous copies."""
-    return save(synthetic.async_copy_like(), "async_copy.json")
-
-
-@pytest.fixture
-def dsm_file(save: Callable[..., Path]) -> Path:
-    """A result file of the ring copy."""
-    return save(synthetic.dsm_like(), "dsm.json")
-
-
-@pytest.fixture
-def dpx_file(save: Callable[..., Path]) -> Path:
-    """A result file of DPX throughput."""
-    return save(synthetic.dpx_like(), "dpx.json")
+memory_file = _file_of("memory", synthetic.memory_like)  # microbenchmarks only
+async_copy_file = _file_of("async_copy", synthetic.async_copy_like)
+dsm_file = _file_of("dsm", synthetic.dsm_like)  # the ring copy
+dpx_file = _file_of("dpx", synthetic.dpx_like)
+cross_file = _file_of("cross", synthetic.cross_like)
 
 
 @pytest.fixture
@@ -103,9 +96,3 @@ def matched_file(save: Callable[..., Path]) -> Path:
     """A result file whose speed-ups are divided into schedule and movement."""
     groups = [synthetic.matched_group("nw", {"n": n}, 1.0, seed=n) for n in (2048, 4096)]
     return save(synthetic.document(groups), "matched.json")
-
-
-@pytest.fixture
-def cross_file(save: Callable[..., Path]) -> Path:
-    """A result file of `amasia cross`."""
-    return save(synthetic.cross_like(), "cross.json")

@@ -646,6 +646,11 @@ def microbenchmark(
     }
 
 
+def measured(*microbenchmarks: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """A file of these microbenchmarks and no groups."""
+    return {**document([], **options), "microbenchmarks": list(microbenchmarks)}
+
+
 def finding(level: str, quantity: str, value: float, low: float, high: float) -> dict[str, Any]:
     return {
         "at": {"level": level}, "quantity": quantity, "unit": "KiB", "value": value, "low": low,
@@ -734,8 +739,8 @@ def memory_like(**options: Any) -> dict[str, Any]:
             ("efficiency", rate / watts, "TFLOP/s/W"),
         )
     ]  # fmt: skip
-    document_ = document([], **options)
-    document_["microbenchmarks"] = [
+    peers = [micro_row({"from": "-", "to": "-"}, None, "bandwidth", "GB/s")]
+    return measured(
         microbenchmark("tensor_core/wgmma_n", widths),
         microbenchmark("tensor_core/energy", energy),
         microbenchmark("memory/latency", ladder + luo, [finding("l1", "capacity", 192, 192, 224)]),
@@ -743,11 +748,10 @@ def memory_like(**options: Any) -> dict[str, Any]:
             "memory/in_flight", flight,
             [finding("memory", "bytes in flight at 95 % of the bandwidth", 28e3, 25e3, 32e3)],
         ),
-    ]  # fmt: skip
-    document_["microbenchmarks"].append(microbenchmark("memory/persistence", persistence_rows()))
-    peers = [micro_row({"from": "-", "to": "-"}, None, "bandwidth", "GB/s")]
-    document_["microbenchmarks"].append(microbenchmark("interconnect/peer", peers, []))
-    return document_
+        microbenchmark("memory/persistence", persistence_rows()),
+        microbenchmark("interconnect/peer", peers),
+        **options,
+    )  # fmt: skip
 
 
 def async_copy_like(**options: Any) -> dict[str, Any]:
@@ -772,12 +776,11 @@ def async_copy_like(**options: Any) -> dict[str, Any]:
         for i in ("0.25", "16")
         for e in range(9, 16)
     ]  # fmt: skip
-    document_ = document([], **options)
-    document_["microbenchmarks"] = [
-        microbenchmark("async_copy/intensity", swept, []),
-        microbenchmark("async_copy/working_size", sizes, []),
-    ]
-    return document_
+    return measured(
+        microbenchmark("async_copy/intensity", swept),
+        microbenchmark("async_copy/working_size", sizes),
+        **options,
+    )
 
 
 def dsm_like(**options: Any) -> dict[str, Any]:
@@ -795,9 +798,7 @@ def dsm_like(**options: Any) -> dict[str, Any]:
         for ilp in (1, 4)
         for width in (4, 16)
     ]  # fmt: skip
-    document_ = document([], **options)
-    document_["microbenchmarks"] = [microbenchmark("dsm/ring_copy", ring, [])]
-    return document_
+    return measured(microbenchmark("dsm/ring_copy", ring), **options)
 
 
 def dpx_like() -> dict:
@@ -811,6 +812,4 @@ def dpx_like() -> dict:
                 "function": "__viaddmax_s16x2_relu", "form": form, "blocks": str(blocks)
             }  # fmt: skip
             rows.append(micro_row(at, value, "throughput", "call/clk"))
-    document_ = document([])
-    document_["microbenchmarks"] = [microbenchmark("dpx/blocks", rows)]
-    return document_
+    return measured(microbenchmark("dpx/blocks", rows))

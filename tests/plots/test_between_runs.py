@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from test_sessions import three
 from whole_record import whole_record
@@ -15,7 +12,7 @@ from plots.data.load import Results, load
 from plots.data.sessions import Measured, Sessions, pool_of
 from plots.errors import PlotsError
 from plots.judge import between_runs
-from plots.judge.between_runs import coverage, left_out, likely_reason
+from plots.judge.between_runs import coverage, left_out
 from plots.report import references
 from plots.statistics.between import LEAST_ROWS, Components, SessionValue
 
@@ -69,70 +66,11 @@ def test_what_is_left_out_is_not_used():
             session = SessionValue(gpu, value + 0.0001 * row)
             identity = f"row {row}"
             sessions.add(
-                Measured("time", "H", "nw", "nw n=1", identity, "best", identity, session, gpu, "")
+                Measured("time", "H", "nw", "nw n=1", identity, "best", identity, session, gpu)
             )
     checked = list(left_out(sessions))
     outside = {c.measured.session.gpu for c in checked if not c.inside}
     assert outside == {"far"} and len(checked) == 24
-
-
-def _measured(value: float, clock: float, gpu: str = "a", temperature: float = 40) -> Measured:
-    session = SessionValue(gpu, value)
-    return Measured(
-        "time", "H", "nw", "nw n=1", "nw/tma best", "best", "x", session, gpu, "", clock,
-        temperature,
-    )  # fmt: skip
-
-
-def test_the_clock_is_named_where_it_explains():
-    quick, slow = _measured(0, 1980), _measured(0.03, 1920, "b")
-    text = likely_reason(quick, slow, Sessions())
-    assert "SM clock 1980 and 1920 MHz: explains 100 % of it" in text and "two GPUs" in text
-    text = likely_reason(quick, _measured(0.03, 1979), Sessions())
-    assert "does not explain it" in text and "the same GPU" in text
-    assert "not known" in likely_reason(quick, _measured(0.03, math.nan), Sessions())
-
-
-def _case(shift, tenths=None):
-    """Three variants of 4, 5 and 7 ms in two runs, each longer in the second by ``shift`` of it;
-    their sessions, and the ends of the first. A tenth of the samples of the second run is below
-    the first of ``tenths``, a tenth above the second."""
-    samples = None
-    if tenths:
-        eighth = (tenths[1] - tenths[0]) / 8
-        times = np.linspace(tenths[0] - eighth, tenths[1] + eighth, 11)
-        samples = SimpleNamespace(time_ms=times, throttled=np.zeros(11, bool))
-    sessions = Sessions()
-    for i, ms in enumerate((4.0, 5.0, 7.0)):
-        for gpu, value in (("a", ms), ("b", ms + shift(ms))):
-            session = SessionValue(gpu, math.log(value))
-            sessions.add(
-                Measured(
-                    "time", "H", "nw", "nw n=1", f"v{i}", "iso", f"v{i}", session,
-                    f"2026-11-0{gpu}", "", 1980.0, 40.0,
-                    samples=samples if gpu == "b" else None,
-                )
-            )  # fmt: skip
-    return sessions, sessions.found["v0"]
-
-
-def test_a_time_that_all_variants_share_is_told_from_a_share_of_each():
-    sessions, ends = _case(lambda ms: 0.36)
-    text = likely_reason(*ends, sessions)
-    assert "all 3 variants took the same time more, 0.36 to 0.36 ms" in text
-    assert "the others of the case moved" not in text
-    sessions, ends = _case(lambda ms: 0.08 * ms)
-    text = likely_reason(*ends, sessions)
-    assert "took the same time" not in text and "the others of the case moved 8.0 %" in text
-
-
-def test_a_run_that_moves_as_far_in_itself_is_named():
-    sessions, ends = _case(lambda ms: 0.36, (4.01, 4.37))
-    assert "on b moves as far in itself, a tenth of its samples below 4.01" in likely_reason(
-        *ends, sessions
-    )
-    sessions, ends = _case(lambda ms: 0.36, (4.34, 4.37))
-    assert "in itself" not in likely_reason(*ends, sessions)
 
 
 def test_the_page_says_how_far_rows_move(save):
@@ -146,7 +84,7 @@ def a_row(app: str, name: str, *gpus: str) -> list[Measured]:
     """A time on so many GPUs, once on each."""
     return [
         Measured("time", "GPU", app, f"{app} n=1 cold stream", name, "best", f"{app} {name}",
-                 SessionValue(gpu, 0.01 * i, 0.002), f"2026-11-2{i}T10:00:00Z", "")
+                 SessionValue(gpu, 0.01 * i, 0.002), f"2026-11-2{i}T10:00:00Z")
         for i, gpu in enumerate(gpus)
     ]  # fmt: skip
 
@@ -193,23 +131,3 @@ def test_what_tensor_cores_compute_has_a_pool_of_its_own():
     assert [line.split(" | ")[0] for line in
             between_runs._components(sessions, "GPU", ["gemm", "gemm bf16"]).splitlines()[2:4]
             ] == ["| gemm", "| gemm bf16"]  # fmt: skip
-
-
-def test_rows_that_the_clock_holds_back_differ_in_time_and_not_in_cycles():
-    def rows(name: str, pool: str, *clocks: float) -> list[Measured]:
-        return [
-            replace(m, pool=pool, sm_clock_mhz=clock, session=m.session._replace(
-                value=-math.log(clock) if clock > 0 else 0.0, error=1e-5))
-            for m, clock in zip(a_row("gemm", name, "a", "b"), clocks, strict=True)
-        ]  # fmt: skip
-
-    of = [rows(f"{i}", "gemm bf16", 1500, 1600) for i in range(3)]
-    of.append(rows("free", "gemm", 1980, 1975))
-    of.append(rows("unknown", "gemm", math.nan, math.nan))
-    found = between_runs.held_back(of)
-    assert found == {"gemm bf16": of[:3]}
-    line = between_runs._held_back_table(found).splitlines()[2]
-    assert line == "| gemm bf16 | 3 | 1500 to 1600 | 3 | 4.56 % | 0.00 % |"
-    assert between_runs.held_back([of[3], of[4]]) == {} and between_runs._clock_part(of[3:]) == []
-    alone = between_runs._held_back_table({"gemm bf16": [of[0][:1]]})
-    assert alone.splitlines()[2].endswith("| 0 | – | – |")

@@ -12,7 +12,6 @@ import pytest
 import synthetic
 
 from plots.cli import main
-from plots.commands import COMMANDS
 from plots.commands.figure import drawable
 from plots.data.strategies import ROOT
 
@@ -56,15 +55,6 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(
     status, _, err = run(capsys, "figure", *given, "-o", out)
     assert status == 2 and not out.exists()
     assert err == f"plots: the figure {arguments[0]} shows the same whatever {ignored} says\n"
-
-
-def test_report(capsys, save, tmp_path):
-    folder = save(synthetic.document([synthetic.group("nw", {"n": 4}, 1.0)]), "r/a.json").parent
-    out = tmp_path / "new" / "report.html"
-    status, printed, err = run(capsys, "report", folder, "--out", out)
-    assert status == 0 and printed == "" and err == f"wrote {out}\n"
-    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert list(out.parent.iterdir()) == [out]
 
 
 @pytest.mark.parametrize(
@@ -126,19 +116,6 @@ def test_notes_of_a_kind_are_one_line_where_they_are_many(capsys, save, count, s
     status, _, err = run(capsys, "advise", folder)
     assert status == 0 and all(line in err for line in said)
     assert err.count("\n") == (6 if count == 3 else 2)
-
-
-def test_it_runs_as_a_module_from_the_repository():
-    done = subprocess.run(
-        [sys.executable, "-m", "plots", "expect", "V100", "A100"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0 and "1.38" in done.stdout
-    shown = subprocess.run(
-        [sys.executable, "-m", "plots", "--help"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert shown.returncode == 0 and all(command in shown.stdout for command in COMMANDS)
 
 
 # Where it is written

@@ -11,7 +11,8 @@ import synthetic
 
 from plots.cli import main
 from plots.data.load import load
-from plots.judge.compare import Filter, NothingInCommonError, Outcome, compare
+from plots.judge.compare import Filter, Outcome, compare
+from plots.judge.sides import NothingInCommonError
 from plots.statistics.claims import INVALID
 from plots.statistics.intervals import least_p_value
 

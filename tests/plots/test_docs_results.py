@@ -25,7 +25,7 @@ def test_the_examples_run(paper_file, matched_file, cross_file, tmp_path, monkey
     names["cold"] = names["results"]  # of hotspot no gain was divided
     exec(compile(second, "docs/results.md", "exec"), names)
     printed = capsys.readouterr().out
-    assert "by_movement" in printed and "wide" in printed and "baseline" in printed
+    assert "schedule ×" in printed and "wide" in printed and "baseline" in printed
 
 
 def test_every_member_of_a_row_is_explained():

@@ -124,28 +124,6 @@ def test_any_bytes(tmp_path, content):
     assert not tried(file)
 
 
-@given(
-    medians=st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6, unique=True),
-    rounds=st.integers(2, 40),
-    half=st.floats(0, 0.1),
-    throttled=st.integers(0, 3),
-    seed=st.integers(0, 99),
-)
-def test_what_is_measured_is_taken(tmp_path, medians, rounds, half, throttled, seed):
-    """The files that the harness can write are not refused for their numbers."""
-    base, *others = medians
-    speedups = {"baseline": (1.0, 1.0)}
-    for name, ms in zip(synthetic.STRATEGIES[1:], others, strict=False):
-        speedups[name] = (base / ms, ms / base)
-    group = synthetic.group(
-        "nw", {"n": 64}, base, speedups=speedups, half=half, rounds=rounds, seed=seed,
-        throttled=min(throttled, rounds),
-    )  # fmt: skip
-    file = tmp_path / "measured.json"
-    file.write_text(synthetic.sealed(synthetic.document([group])), encoding="utf-8")
-    assert tried(file)
-
-
 NCU_TEXTS = [
     path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/golden/ncu").iterdir())
 ]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import synthetic
 
-from plots.data.load import load
-from plots.judge.gains import GAIN_COLUMNS, gain_frame, gains_of
+from plots.judge.gains import gains_of
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def test_a_matched_gain_inside_the_noise_is_not_claimed(load_groups):
 
 
 def test_without_the_rows_that_tell_there_is_no_gain(load_groups, paper):
-    assert gains_of(paper) == [] and list(gain_frame(paper).columns) == GAIN_COLUMNS
+    assert gains_of(paper) == []
     group = synthetic.matched_group("nw", {"n": 64}, 1.0)
     group["rows"] = [
         r
@@ -60,14 +58,3 @@ def test_without_the_rows_that_tell_there_is_no_gain(load_groups, paper):
     assert [g.strategy for g in gains_of(load_groups(group))] == [
         "register_bypass", "drop_off", "dsm",
     ]  # fmt: skip
-
-
-def test_the_frame_has_each_part_with_its_interval_and_claim(matched_file):
-    frame = gain_frame(load([matched_file]))
-    assert list(frame.columns) == GAIN_COLUMNS and len(frame) == 2 * len(synthetic.DIVIDED)
-    tma = frame[(frame["strategy"] == "tma") & (frame["size"] == "n=2048")].iloc[0]
-    assert tma["total"] == pytest.approx(1.56) and tma["by_movement"] == pytest.approx(1.3)
-    assert tma["by_schedule_claim"] == tma["total_claim"] == "faster"
-    assert tma["total"] == pytest.approx(tma["by_schedule"] * tma["by_movement"])
-    dsm = frame[frame["strategy"] == "dsm"].iloc[0]
-    assert np.isnan(dsm["at_baseline_schedule"]) and dsm["at_baseline_schedule_claim"] == ""

@@ -12,7 +12,7 @@ from plots.advice.twin import recorded_twins
 from plots.cli import main
 from plots.data.documents import read_document
 from plots.data.load import load
-from plots.papers import published
+from plots.papers.ours import own_value
 from plots.report.embedded import unpacked
 from plots.statistics.claims import INVALID
 
@@ -98,9 +98,8 @@ def test_advice_and_report_are_made_from_the_others(two, save, capsys, tmp_path)
     capsys.readouterr()
 
 
-def test_no_published_value_is_compared_with_it(two):
-    size = two["groups"][0]["key"]["size"]
-    cell = {k: str(v) for k, v in size.items()} | {"cache": "cold", "launch": "stream"}
-    wanted = published.Selector("speedup", "hotspot/tma", "best", at=cell)
-    assert published._speedup(published.Recorded("a.json", two), wanted) is not None
-    assert published._speedup(published.Recorded("a.json", disturbed(two)), wanted) is None
+def test_no_published_value_is_compared_with_it(two, save):
+    size = ";".join(f"{k}={v}" for k, v in two["groups"][0]["key"]["size"].items())
+    wanted = f"speedup hotspot/tma best {size};cache=cold;launch=stream"
+    assert own_value(load([save(two)]).recorded, wanted)[0] is not None
+    assert own_value(load([save(disturbed(two))]).recorded, wanted)[0] is None

@@ -64,37 +64,32 @@ def test_counters_come_to_the_row_they_were_counted_of(save, results):
     assert found["nw/tma", "iso"] == found["nw/baseline", "best"] == 9
 
 
+def change_rows(**changed):
+    return lambda d: [row.update(changed) for row in d["groups"][0]["rows"]]
+
+
 @pytest.mark.parametrize(
-    ("member", "value"),
-    [("variant", "nw/dsm"), ("config", "other"), ("source_digest", "cd" * 32)],
+    ("change", "is_stale"),
+    [
+        (change_rows(variant="nw/dsm"), False),
+        (change_rows(config="other"), False),
+        (change_rows(source_digest="cd" * 32), True),
+        (lambda d: d["groups"][0]["key"].update(size={"n": 65}), False),
+        (lambda d: d["groups"][0]["key"].update(cache="hot"), False),
+        (lambda d: d["groups"][0]["key"].update(launch="graph"), False),
+        (lambda d: d["provenance"].update(device=synthetic.A100), False),
+    ],
 )
-def test_of_another_config_or_other_code_nothing_is_taken(save, results, member, value):
+def test_of_another_row_nothing_is_taken(save, results, change, is_stale):
     document = synthetic_profiles.document(
         json.loads(results.read_text()), lambda row: synthetic_profiles.counters()
     )
-    for row in document["groups"][0]["rows"]:
-        row[member] = value
+    document = json.loads(json.dumps(document))
+    change(document)
     profiles = load_profiles([save(document, "r/profile.json")])
     tma = next(r for r in rows_of(results) if r.variant == "nw/tma" and r.role == "best")
-    assert profiles.of(tma) is None
-    stale = profiles.of_other_code(load([results]))
-    assert bool(stale) == (member == "source_digest")
-
-
-def test_another_size_mode_or_gpu_is_another_row(save, results):
-    plain = json.loads(results.read_text())
-    rows = rows_of(results)
-    for change in (
-        lambda d: d["groups"][0]["key"]["size"].update(n=65),
-        lambda d: d["groups"][0]["key"].update(cache="hot"),
-        lambda d: d["groups"][0]["key"].update(launch="graph"),
-        lambda d: d["provenance"].update(device=synthetic.A100),
-    ):
-        document = synthetic_profiles.document(plain, lambda row: synthetic_profiles.counters())
-        document = json.loads(json.dumps(document))
-        change(document)
-        profiles = load_profiles([save(document, "r/profile.json")])
-        assert len(profiles) and not any(profiles.of(row) for row in rows)
+    assert len(profiles) and profiles.of(tma) is None
+    assert bool(profiles.of_other_code(load([results]))) == is_stale
 
 
 def test_what_was_not_counted_is_absent(save, results):

@@ -14,6 +14,7 @@ from plots.cli import parser
 from plots.data.load import load, main_size
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
+from plots.folders import Note
 from plots.report import readme
 from plots.report.page import render
 
@@ -75,7 +76,7 @@ def test_the_table_has_each_strategy_and_says_what_is_not_resolved(paper):
 
 
 def test_an_app_whose_measurements_are_not_valid_is_not_called_unrecorded(paper):
-    notes = ["lud n=64 cold graph in a.json is left out, because its measurement is not valid: x"]
+    notes = [Note("lud n=64 cold graph in a.json is left out", "invalid", "lud")]
     text = readme.generated(readme.select(paper), notes=notes)
     assert "\n- lud: nothing valid is recorded (1 refused; loading them says why).\n" in text
 

@@ -13,7 +13,7 @@ from whole_record import whole_record
 
 from plots.advice import examples, twin
 from plots.data.load import load
-from plots.papers import published, reproduction
+from plots.papers import reproduction
 from plots.report import warnings
 from plots.report.embedded import Column, Embedded, decoded, unpacked
 from plots.report.page import render
@@ -45,18 +45,16 @@ def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_f
     results = load([groups, memory_file])
     page = render(results)
     rows = table_rows(page, "reproduction")
-    files = published.recorded([groups, memory_file])
-    gpus = published.gpus_of(files)
     lines = [
         line
-        for gpu in gpus
-        for entry in reproduction.entries([f for f in files if f.device["name"] == gpu])
+        for gpu in results.gpus
+        for entry in reproduction.entries([f for f in results.recorded if f.device.name == gpu])
         for line in entry.lines
     ]
     assert len(rows) == len(lines) > 100
     for row, line in zip(rows, lines, strict=True):
         assert row["verdict"] == line.verdict.value
-        ratio = line.ratio()
+        ratio = line.ratio
         assert row["here / published"] == (None if ratio is None else pytest.approx(ratio, 1e-5))
     assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
 

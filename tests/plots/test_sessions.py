@@ -93,7 +93,7 @@ def test_sessions_of_one_file_or_of_several(save, as_one_file):
     assert bool(results.notes) is not as_one_file  # of two files, which one counts is said
 
 
-def test_a_variant_that_a_later_session_alone_has_is_lent_to_the_first(save):
+def test_a_variant_that_a_later_session_alone_has_is_filled_in(save):
     """As where a variant was measured again, with the baseline beside it, when its code was new."""
 
     def of(ms: float, variant: str, date: str) -> dict:
@@ -110,17 +110,17 @@ def test_a_variant_that_a_later_session_alone_has_is_lent_to_the_first(save):
     assert both.rows["row"].is_unique
     own = both.rows[both.rows["variant"] != "nw/tma"]
     assert own["median"].tolist() == alone["rest"].rows["median"].tolist()
-    assert (own["carried"] == 1).all()
-    lent, there = (r.rows[r.rows["variant"] == "nw/tma"] for r in (both, alone["tma"]))
-    assert len(lent) > 0 and lent["median"].tolist() == there["median"].tolist()
+    assert (own["session_scale"] == 1).all()
+    filled_in, there = (r.rows[r.rows["variant"] == "nw/tma"] for r in (both, alone["tma"]))
+    assert len(filled_in) > 0 and filled_in["median"].tolist() == there["median"].tolist()
     # The baseline took twice as long there.
-    assert lent["carried"].tolist() == pytest.approx([0.5] * len(lent), rel=0.05)
+    assert filled_in["session_scale"].tolist() == pytest.approx([0.5] * len(filled_in), rel=0.05)
     gains, of_tma = (r.comparisons[r.comparisons["variant"] == "nw/tma"]
                      for r in (both, alone["tma"]))  # fmt: skip
     assert len(gains) > 0 and gains["run_ratio"].tolist() == of_tma["run_ratio"].tolist()
     samples, of_row = (r.samples[r.samples["variant"] == "nw/tma"] for r in (both, alone["tma"]))
     assert samples["time_ms"].tolist() == of_row["time_ms"].tolist()
-    assert set(samples["row"]) == set(lent["row"])
+    assert set(samples["row"]) == set(filled_in["row"])
     assert len(both.samples) == both.rows["samples"].sum()
 
 

@@ -12,8 +12,8 @@ from plots.data.load import load
 from plots.data.sessions import Sessions
 from plots.data.strategies import NAMES
 from plots.papers import styles
-from plots.papers.styles import Best, BetweenRuns, OneRun, cases_of, summary
-from plots.statistics.between import Components, SessionValue, predict
+from plots.papers.styles import Best, OneRun, cases_of, summary
+from plots.statistics.between import Components, Estimate, SessionValue, new_session, predict
 from plots.statistics.claims import NOT_RESOLVED
 
 
@@ -160,16 +160,15 @@ def test_what_is_resolved_is_what_the_interval_shows(load_groups):
 def test_between_runs_it_is_the_prediction_at_any_confidence():
     row = [SessionValue("a", 0.10, 0.001), SessionValue("b", 0.12, 0.001)]
     kind = Components(1e-4, 2e-5, 20, 20, 3, 3)
-    found = styles.between_runs(row, kind)
+    found = new_session(row, kind)
     for confidence in (0.5, 0.9, 0.99):
         there = predict(row, kind, confidence)
         assert np.exp(found.ends(confidence)) == pytest.approx((there.low, there.high))
     assert found.p_above() + found.p_below() == pytest.approx(1)
     level = 2 * found.p_above()
     assert found.ends(1 - level)[0] == pytest.approx(0, abs=1e-9)
-    assert styles.between_runs(row[:1], Components()) is None
-    assert styles.between_runs([], kind) is None
-    certain = BetweenRuns(0.1, 0.0, 5)
+    assert new_session(row[:1], Components()) is None
+    certain = Estimate(0.1, 0.0, 5)
     assert (certain.p_above(), certain.p_below()) == (0.0, 1.0)
 
 
@@ -201,25 +200,12 @@ def test_sessions_widen_the_interval_to_where_they_fell(save):
     assert still.high / still.low < case.gains["all"].high / case.gains["all"].low
 
 
-def test_gpus_that_are_left_out_fall_into_the_interval_and_an_outlier_does_not(save):
-    dates = [f"2026-11-0{i}T00:00:00Z" for i in range(1, 5)]
-    alike = styles.held_out(sessions_of(save, dates, (0.99, 1.0, 1.005, 1.01)))
-    # Ten cases, three questions with sessions, four GPUs.
-    assert (alike.n, alike.gpus, alike.confidence) == (120, 4, 0.9)
-    assert alike.inside >= 0.9 * alike.n
-    odd = styles.held_out(sessions_of(save, dates, (1.0, 1.0, 1.001, 1.3)))
-    # tma's gains over baseline and over the others, in ten cases on the odd GPU.
-    assert (odd.inside, odd.n) == (100, 120)
-    alone = styles.held_out(sessions_of(save, dates[:1], (1.0,)))
-    assert alone.n == 0
-
-
 def test_quotients_are_of_the_same_session():
     def measured(identity, gpu, date, value):
         from plots.data.sessions import Measured
 
         return Measured("ratio", "G", "nw", "c", identity, "best", identity,
-                        SessionValue(gpu, value, 0.3), date, "")  # fmt: skip
+                        SessionValue(gpu, value, 0.3), date)  # fmt: skip
 
     sessions = Sessions()
     for one in (

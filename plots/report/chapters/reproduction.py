@@ -7,8 +7,9 @@ from collections import Counter
 from markupsafe import Markup, escape
 
 from plots.data.load import Results
-from plots.papers import published, reproduction
+from plots.papers import reproduction
 from plots.papers.contradictions import contradictions
+from plots.papers.ours import Files
 from plots.prose import paragraph, view
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded
@@ -37,7 +38,7 @@ def _with_code(text: str) -> Markup:
     )
 
 
-def _of_gpu(gpu: str, files: list[published.Recorded], data: Embedded) -> Markup:
+def _of_gpu(gpu: str, files: Files, data: Embedded) -> Markup:
     lines = [(e.item, line) for e in reproduction.entries(files) for line in e.lines]
     data.table(
         "reproduction",
@@ -48,7 +49,7 @@ def _of_gpu(gpu: str, files: list[published.Recorded], data: Embedded) -> Markup
                 "value": line.label, "published on": line.gpu, "published": line.low,
                 "to": line.high if line.high != line.low else None,
                 "here": None if line.own is None else line.own.value,
-                "here / published": line.ratio(), "verdict": line.verdict.value,
+                "here / published": line.ratio, "verdict": line.verdict.value,
                 "why or how": line.why or line.command,
             }
             for item, line in lines
@@ -67,10 +68,9 @@ def _of_gpu(gpu: str, files: list[published.Recorded], data: Embedded) -> Markup
 def _body(results: Results, data: Embedded) -> Markup:
     if results.points.empty:
         return Markup("")
-    files = published.in_order(results.recorded)
     said = [
-        _of_gpu(gpu, [f for f in files if f.device["name"] == gpu], data)
-        for gpu in published.gpus_of(files)
+        _of_gpu(gpu, [f for f in results.recorded if f.device.name == gpu], data)
+        for gpu in results.gpus
     ]
     if not said:
         return Markup("")
