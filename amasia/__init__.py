@@ -1,7 +1,7 @@
 """Your own implementations against each other, with Amasia's sampler and statistics.
 
 ``compare({"old": f, "new": g})`` measures callables that enqueue work on a CUDA stream
-(docs/compare-in-python.md). Result files are analysed by the package ``plots``.
+(docs/your-kernel.md). Result files are analysed by the package ``plots``.
 """
 
 from amasia.comparing import compare

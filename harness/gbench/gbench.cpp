@@ -41,7 +41,7 @@ const Command& gbench() {
       .description =
           "Registers every app and microbenchmark, or what patterns select, for Google Benchmark's "
           "own flags, which are listed at the end. Every result is verified before and after it "
-          "is timed. docs/google-benchmark.md explains names and counters.",
+          "is timed. docs/results.md explains names and counters.",
       .examples = {{{"amasia-gbench --benchmark_filter=/tma/ --benchmark_out=tma.json",
                      "every tma variant at its quick sizes, for compare.py"},
                     {"amasia-gbench 'memory/*' --benchmark_display_aggregates_only=true",

@@ -1,5 +1,5 @@
 // The program amasia-gbench: what `amasia run` selects, under Google Benchmark, with its flags, its
-// statistics and its output (docs/google-benchmark.md).
+// statistics and its output (docs/results.md).
 #pragma once
 
 namespace amasia {

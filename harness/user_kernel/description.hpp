@@ -1,5 +1,5 @@
 // What `amasia bench` is told of a problem and of the implementations that it compares: a TOML file
-// (docs/bench.md has the format).
+// (docs/your-kernel.md has the format).
 #pragma once
 
 #include <cstdint>

@@ -555,7 +555,7 @@ class Accuracy:
                 ""
                 if self.by_lot
                 else " They are points of a grid, which lie closer to each other than a kernel "
-                "that comes does to any: its error is larger (docs/twin.md)."
+                "that comes does to any: its error is larger (docs/choosing-a-strategy.md)."
             )
         )
 

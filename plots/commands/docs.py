@@ -14,16 +14,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from plots.advice import choosing, examples, strategy_pages
 from plots.commands.options import results_argument, written_whole
 from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.data.load import Results
 from plots.data.selection import load_aloud
 from plots.errors import PlotsError
-from plots.figures import style, styles
 from plots.judge import between_runs, occupancy
 from plots.papers import reproduction
-from plots.report import generations_page, readme
+from plots.report import readme
 from plots.tree import IN_A_CLONE, ROOT
 
 _REPRODUCTION = Path("docs") / "reproduction.md"
@@ -34,24 +32,10 @@ def _reproduction(results: Results, folder: Path) -> str:
     return reproduction.render(results, folder)
 
 
-def _generations(results: Results, folder: Path) -> str:
-    text = generations_page.render(results)
-    if gpus := generations_page.gpus_of(results):
-        style.save(styles.styles(results.where(gpu=gpus[-1])), folder / styles.PICTURE)
-    return text
-
-
-# What makes pages of results, for a folder. Each raises PlotsError where they say nothing of it.
-_MAKERS: tuple[Callable[[Results, Path], dict[str, str]], ...] = (
-    lambda results, _: {"choosing.md": choosing.render(results)},
-    lambda results, _: {"between-runs.md": between_runs.page(results)},
-    lambda results, _: {"occupancy.md": occupancy.page(results)},
-    lambda results, folder: {"generations.md": _generations(results, folder)},
-    lambda results, _: {"examples.md": examples.page(results=results.files["path"].tolist())},
-    lambda results, _: {
-        f"strategies/{name}": text for name, text in strategy_pages.pages(results).items()
-    },
-)
+_PAGES: dict[str, Callable[[Results], str]] = {
+    "between-runs.md": between_runs.page,
+    "occupancy.md": occupancy.page,
+}
 
 
 def _with_links(text: str, name: str, folder: Path) -> str:
@@ -69,14 +53,8 @@ def _with_links(text: str, name: str, folder: Path) -> str:
 
 
 def _write_all(results: Results, folder: Path) -> None:
-    """Every page that these results have something for; what is missing for another is said."""
-    pages: dict[str, str] = {}
-    for make in _MAKERS:
-        try:
-            pages |= make(results, folder)
-        except PlotsError as error:
-            print(f"a page is left out: {error}", file=sys.stderr)
-    pages = {name: _with_links(text, name, folder) for name, text in pages.items()}
+    """Every page."""
+    pages = {name: _with_links(make(results), name, folder) for name, make in _PAGES.items()}
     if results.documents:
         pages["reproduction.md"] = _reproduction(results, folder)
     for name, text in pages.items():

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from plots.errors import PlotsError
-from plots.figures.style import NOISE_COLOUR, colour, inches, marker, text_size, wrapped
+from plots.figures.style import NOISE_COLOUR, colour, marker
 from plots.units import shortened
 
 # Readable stops of a ratio axis, from which as many as fit are taken.
@@ -44,24 +42,14 @@ def modes(frame: pd.DataFrame) -> str:
     return f"{caches} cache, {launches} launches"
 
 
-def title(figure: Figure, heading: str, source: str) -> None:
-    """Heading and, below it, where and when the data were measured."""
-    size, left = text_size(10.5), 0.012
-    text = wrapped(f"{heading}\n{source}", 0.94 * figure.get_figwidth(), size)
-    figure.suptitle(text, x=left, ha="left", fontsize=size, linespacing=1.5)
-
-
 def need(frame: pd.DataFrame, what: str) -> None:
     """Raises PlotsError when there is nothing to draw."""
     if frame.empty:
         raise PlotsError(f"nothing to draw: the result files hold no {what}")
 
 
-def ratio_axis(
-    ax: Axes, values: Iterable[float], axis: str = "y", pad: float = 0.12, length: float = 0
-) -> None:
-    """A logarithmic ratio axis around ``values`` and 1, with ticks as plain numbers; as many as fit
-    side by side on an axis of that ``length`` in inches, if it is given.
+def ratio_axis(ax: Axes, values: Iterable[float], axis: str = "y", pad: float = 0.12) -> None:
+    """A logarithmic ratio axis around ``values`` and 1, with ticks as plain numbers.
 
     Logarithmic, because twice as fast and twice as slow are equally far from 1.
     """
@@ -69,43 +57,18 @@ def ratio_axis(
     low, high = np.log(min(finite)), np.log(max(finite))
     margin = max(pad * (high - low), np.log(1.02))
     low, high = np.exp(low - margin), np.exp(high + margin)
-    ticks: list[float] = []
-    for stops in (_FINE, _DENSE, _COARSE, _SPARSE):
+    ticks = [t for t in _SPARSE if low <= t <= high]
+    for stops in (_FINE, _DENSE, _COARSE):
         inside = [t for t in stops if low <= t <= high]
         if len(inside) <= 8 and stops[0] <= low and high <= stops[-1] * 1.05:
             ticks = inside
             break
-    ticks = ticks or [t for t in _SPARSE if low <= t <= high]
-    if length:
-        ticks = side_by_side(ticks, length / np.log(high / low))
-    if axis == "y":
-        ax.set_yscale("log")
-        ax.set_ylim(low, high)
-        which = ax.yaxis
-    else:
-        ax.set_xscale("log")
-        ax.set_xlim(low, high)
-        which = ax.xaxis
+    which = ax.yaxis if axis == "y" else ax.xaxis
+    ax.set(**{f"{axis}scale": "log", f"{axis}lim": (low, high)})
     which.set_major_locator(FixedLocator(ticks))
     which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     which.set_minor_locator(NullLocator())
     which.set_minor_formatter(NullFormatter())
-
-
-def side_by_side(ticks: Sequence[float], per_unit: float, unit: str = "") -> list[float]:
-    """Those of the ticks whose labels leave each other room, the plainest numbers first, on an axis
-    with so many inches per unit of the logarithm."""
-    size = matplotlib.rcParams["xtick.labelsize"]
-    size = matplotlib.rcParams["font.size"] if isinstance(size, str) else size
-
-    def half(tick: float) -> float:
-        return inches(f"{tick:g}{unit}", size) / 2 + 0.04
-
-    kept: list[float] = []
-    for tick in sorted(ticks, key=lambda t: (t != 1, len(f"{t:g}"), abs(np.log(t)))):
-        if all(abs(np.log(tick / other)) * per_unit >= half(tick) + half(other) for other in kept):
-            kept.append(tick)
-    return sorted(kept)
 
 
 def strategy_handles(strategies: Iterable[str]) -> list[Line2D]:
@@ -116,11 +79,11 @@ def strategy_handles(strategies: Iterable[str]) -> list[Line2D]:
     ]
 
 
-def unresolved_handle() -> Line2D:
+def hollow_handle(label: str = "hollow: not resolved") -> Line2D:
     """Legend entry: what a hollow marker means."""
     return Line2D(
         [], [], linestyle="none", marker="o", markersize=6, markerfacecolor="white",
-        markeredgecolor="#444444", label="hollow: not resolved",
+        markeredgecolor="#444444", label=label,
     )  # fmt: skip
 
 

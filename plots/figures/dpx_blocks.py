@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.figures import common
-from plots.figures.points import INKS, MARKERS, curve, points
-from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.figures.style import in_column, legend_under, new_figure, settle, styled, text_size
-from plots.prose import paragraph
+from plots.figures.points import INKS, MARKERS, curve, mark, points
+from plots.figures.registry import microbenchmark_figure
+from plots.figures.style import new_figure, styled, title
 
 _SHOWN = (
     ("__viaddmax_s32", "dpx"), ("__viaddmax_s16x2_relu", "dpx"), ("__viaddmax_s16x2_relu", "plain"),
@@ -23,44 +21,37 @@ def dpx_blocks(results: Results) -> Figure:
     the SM count marked. Raises PlotsError when it was not measured."""
     measured = points(results, "dpx/blocks", "function", "form", "blocks")
     common.need(measured, "DPX throughput against blocks (amasia run dpx/blocks --preset paper)")
-    measured["blocks"] = measured["blocks"].astype(int)
-    figure = new_figure(8.2, 4.0)
+    figure = new_figure(3.6)
     ax = figure.subplots()
-    for (function, form), ink, mark in zip(_SHOWN, INKS, MARKERS, strict=False):
+    for (function, form), ink, shape in zip(_SHOWN, INKS, MARKERS, strict=False):
         chosen = (measured["function"] == function) & (measured["form"] == form)
         name = function.lstrip("_")  # a label that begins with "_" is not in a legend
-        label = f"{name}: DPX function" if form == "dpx" else f"{name}: plain C"
-        curve(ax, measured[chosen], "blocks", label, ink, marker=mark)
-    sms = int(results.files.iloc[0]["provenance"]["device"]["sm_count"])
+        label = f"{name}: {'DPX function' if form == 'dpx' else 'plain C'}"
+        curve(ax, measured[chosen], "blocks", label, ink, marker=shape)
+    sms = _sms(results)
     for multiple in range(1, int(measured["blocks"].max()) // sms + 1):
         ax.axvline(multiple * sms, color="#BBBBBB", linewidth=0.8, zorder=0)
-        ax.annotate(
-            f"{multiple} × {sms}", (multiple * sms, 0.01), xycoords=("data", "axes fraction"),
-            xytext=(3, 0), textcoords="offset points", fontsize=text_size(8), color="#555555",
-        )  # fmt: skip
-    ax.set_xlim(0, None)
-    ax.set_ylim(0, (1.08 if in_column() else 1.4) * measured["high"].max())
-    ax.set_xlabel("blocks of 1024 threads")
-    ax.set_ylabel("calls per cycle, whole GPU")
-    if in_column():
-        legend_under(ax, figure.get_figwidth() - 0.8)
-    else:
-        ax.legend(loc="upper left")
-    common.title(
+        mark(ax, multiple * sms, f"{multiple} × {sms}")
+    ax.set(xlim=(0, None), ylim=(0, 1.4 * measured["high"].max()))
+    ax.set(xlabel="blocks of 1024 threads", ylabel="calls per cycle, whole GPU")
+    ax.legend(loc="upper left")
+    title(
         figure,
         "DPX functions against the number of blocks",
         f"{common.origin(measured)}; grey: multiples of the number of SMs",
     )
-    settle(figure, 1.9)
     return figure
+
+
+def _sms(results: Results) -> int:
+    return int(results.files.iloc[0]["provenance"]["device"]["sm_count"])
 
 
 def drops(results: Results) -> dict[str, float]:
     """form -> what is lost, as a share, by one block more than there are SMs; the largest of the
     form's functions."""
     measured = points(results, "dpx/blocks", "function", "form", "blocks")
-    sms = int(results.files.iloc[0]["provenance"]["device"]["sm_count"])
-    measured["blocks"] = measured["blocks"].astype(int)
+    sms = _sms(results)
     found: dict[str, float] = {}
     for (form, _), of in measured.groupby(["form", "function"]):
         rate = of.set_index("blocks")["median"]
@@ -70,22 +61,20 @@ def drops(results: Results) -> dict[str, float]:
     return found
 
 
-def _above(subject: GpuSubject) -> Markup:
-    lost = drops(subject.results)
+def _reading(results: Results) -> list[str]:
     sentences = [
-        "Blocks are handed to SMs whole. If one block of 1024 threads fills the pipe that does "
-        "these instructions, the throughput must grow in proportion up to one block per SM; one "
-        "block more has to share an SM, the others wait for that one, and what is done per cycle "
-        "falls by up to half, then climbs again: the teeth that Luo et al. report at multiples of "
-        "the number of SMs. They infer a unit in each SM."
+        "Luo et al. see teeth at multiples of the number of SMs and infer a unit in each SM.",
+        "A block goes to one SM as a whole, so the first block beyond a multiple shares an SM and "
+        "the others wait for it.",
     ]
+    lost = drops(results)
     if {"dpx", "plain"} <= lost.keys():
         sentences.append(
-            f"Here one block more costs {100 * lost['dpx']:.0f} %, and the plain form, an ordinary "
-            f"mixture of integer instructions, {100 * lost['plain']:.0f} %: as far as both have "
-            "the teeth, the figure shows how blocks are handed out, not where the unit is."
+            f"One block more costs {100 * lost['dpx']:.0f} % with DPX functions and "
+            f"{100 * lost['plain']:.0f} % with plain integer instructions: the teeth alone do not "
+            "show where the unit is."
         )
-    return paragraph(*sentences)
+    return sentences
 
 
 microbenchmark_figure(
@@ -94,5 +83,5 @@ microbenchmark_figure(
     dpx_blocks,
     "dpx/blocks",
     order=80,
-    above=_above,
+    reading=_reading,
 )

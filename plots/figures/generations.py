@@ -1,121 +1,80 @@
-"""Every matching row of two result sets: one GPU over another."""
+"""One GPU over another: best on best and the baseline alone, case by case."""
 
 from __future__ import annotations
 
-from markupsafe import Markup
+from collections.abc import Sequence
+from typing import Any
+
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots.data.load import strategy_order
 from plots.figures import common, style
-from plots.figures.registry import Chapter, FigureKind, PairSubject, Picture, register
-from plots.papers.expect import Measured, mean_table
-from plots.prose import table
-from plots.units import shortened, times
+from plots.papers.expect import Measured
+from plots.units import shortened
 
-_LABEL_INCHES = 1.2  # of a case in a column
-_EXPECTED = "#333333"
+MOST_CASES = 12
+_HARDWARE, _BEST = "#000000", "#D55E00"
+
+
+def cases(measured: Measured) -> list[Any]:
+    """The cases that a picture has room for: of each app one after the other, the modes that
+    single pictures show first."""
+    best = measured.best.assign(
+        later=measured.best["cache"].ne("cold") * 2 + measured.best["launch"].ne("stream")
+    )
+    best = best.sort_values("later", kind="stable")
+    best = best.assign(rank=best.groupby("app").cumcount())
+    shown = best.sort_values("rank", kind="stable").head(MOST_CASES)
+    return list(shown.sort_values(["app", "rank"], kind="stable").itertuples())
 
 
 @style.styled
 def generations(measured: Measured, dates: str) -> Figure:
-    """Every matching row of two result sets: speed-up of the new GPU with interval, one panel per
-    role, beside what the measured ceilings (solid) and the datasheets (dashed) let one expect."""
-    rows = measured.rows[measured.rows["role"].isin(["iso", "best"])]
-    common.need(rows, "matching rows at iso or best")
-    roles = [r for r in ("iso", "best") if r in set(rows["role"])]
-    keys = ["app", "size", "size_label", "cache", "launch"]
-    cases = rows[keys].drop_duplicates().reset_index(drop=True)
-    cases["y"] = range(len(cases))
-    figure = style.new_figure(5.4 * len(roles), 1.6 + 0.62 * len(cases))
-    columns = style.beside(len(roles), 4)
-    lines_of_axes = len(roles) // columns
-    axes = figure.subplots(lines_of_axes, columns, squeeze=False, sharey=True).flatten()
-    strategies = strategy_order(rows["strategy"])
-    ends = [*rows["low"], *rows["high"]]
-    lines = [
+    """The speed-up of the new GPU in at most MOST_CASES cases: the baseline alone (hardware), and
+    the best strategy of each GPU with its interval; beside what the measured ceilings (solid) and
+    the datasheets (dashed) let one expect."""
+    common.need(measured.best, "case with the baseline at its best on both GPUs")
+    shown: Sequence[Any] = cases(measured)
+    figure = style.new_figure(1.7 + 0.27 * len(shown))
+    ax = figure.subplots()
+    for y, case in enumerate(shown):
+        ax.plot(case.hardware, y - 0.16, marker="o", color=_HARDWARE, markersize=5)
+        ax.errorbar(
+            [case.ratio], [y + 0.16], xerr=[[case.ratio - case.low], [case.high - case.ratio]],
+            color=_BEST, marker="D", markersize=5, capsize=2, elinewidth=1, linestyle="none",
+            markerfacecolor=_BEST if case.resolved else "white", label=case.app,
+        )  # fmt: skip
+        ax.annotate(
+            f"{case.old_strategy} → {case.new_strategy}", (1, y), xytext=(4, 0), fontsize=7,
+            xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
+        )  # fmt: skip
+    ends = [e for case in shown for e in (case.low, case.high, case.hardware)]
+    handles = [
+        Line2D([], [], marker="o", color=_HARDWARE, linestyle="none", label="baseline (hardware)"),
+        Line2D([], [], marker="D", color=_BEST, linestyle="none", label="best on best"),
+        common.hollow_handle(),
+    ]
+    for expected, dashes, text in (
         (measured.measured_ceilings, "-", "measured ceilings"),
         (measured.datasheet, "--", "datasheets"),
-    ]
-    ends += [e.expected for e, _, _ in lines if e is not None]
-    for ax, role in zip(axes, roles, strict=True):
-        for expected, dashes, _ in lines:
-            if expected is not None:
-                ax.axvline(expected.expected, color=_EXPECTED, linestyle=dashes, linewidth=1.2)
-        here = rows[rows["role"] == role].merge(cases, on=keys)
-        for (strategy, resolved), of in here.groupby(["strategy", "resolved"]):
-            lane = (strategies.index(strategy) - (len(strategies) - 1) / 2) * 0.72
-            ax.errorbar(
-                of["ratio"], of["y"] + lane / len(strategies),
-                xerr=[of["ratio"] - of["low"], of["high"] - of["ratio"]],
-                color=style.colour(strategy), marker=style.marker(strategy),
-                markersize=4.5, capsize=1.5, elinewidth=1,
-                markerfacecolor=style.colour(strategy) if resolved else "white",
-                linestyle="none", label=strategy,
-            )  # fmt: skip
-        length = figure.get_figwidth() - _LABEL_INCHES - 0.3 if style.in_column() else 0
-        common.ratio_axis(ax, ends, axis="x", pad=0.06, length=length)
-        ax.grid(axis="y", visible=False)
-        ax.set_title(role, loc="left")
-        ax.set_xlabel("speed-up (logarithmic)")
-    size = style.text_size(8)
-    labels = [f"{c.app}, {c.size_label}\n{c.cache}, {c.launch}" for c in cases.itertuples()]
-    if style.in_column():
-        labels = [style.wrapped(label, _LABEL_INCHES, size) for label in labels]
-    axes[0].set_yticks(range(len(cases)), labels, fontsize=size)
-    axes[0].set_ylim(len(cases) - 0.45, -0.55)
-    names = (shortened(gpu, 60) for gpu in (measured.new_gpu, measured.old_gpu))
-    common.title(figure, " over ".join(names), dates)
-    handles = common.strategy_handles(strategies)
-    handles += [
-        Line2D(
-            [], [], color=_EXPECTED, linestyle=dashes, label=f"expected, {text}: {e.expected:.2f}"
-        )
-        for e, dashes, text in lines
-        if e is not None
-    ]
+    ):
+        if expected is not None:
+            drawn = {"color": "#333333", "linestyle": dashes, "linewidth": 1.2}
+            ax.axvline(expected.expected, **drawn)
+            label = f"expected, {text}: {expected.expected:.2f}"
+            handles.append(Line2D([], [], label=label, **drawn))
+            ends.append(expected.expected)
+    common.ratio_axis(ax, ends, axis="x", pad=0.06)
+    labels = [shortened(f"{c.app} {c.size_label}", 44) for c in shown]
+    modes = [f", {c.cache}, {c.launch}" for c in shown]
+    same = len(set(modes)) == 1
+    ax.set_yticks(
+        range(len(shown)), [a + ("" if same else b) for a, b in zip(labels, modes, strict=True)]
+    )
+    ax.set_ylim(len(shown) - 0.45, -0.55)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("speed-up (logarithmic); right: the best strategy, old → new")
+    names = (shortened(gpu, 40) for gpu in (measured.new_gpu, measured.old_gpu))
+    style.title(figure, " over ".join(names), dates)
     style.legend_below(figure, handles)
-    deepest = max(label.count("\n") for label in labels)
-    style.settle(figure, *[max(0.5, 0.17 + 0.12 * deepest) * len(cases)] * lines_of_axes)
     return figure
-
-
-def _pictures(pair: PairSubject) -> list[Picture]:
-    label = f"{pair.measured.new_gpu} over {pair.measured.old_gpu}"
-    return [Picture("generations", label, generations, (pair.measured, pair.dates))]
-
-
-def _above(pair: PairSubject) -> Markup:
-    measured = pair.measured
-    lines = list(pair.verdict)
-    if measured.datasheet is not None:
-        lines.append(f"Datasheets let one expect {measured.datasheet}.")
-    if measured.measured_ceilings is not None:
-        lines.append(f"The ceilings measured on both let one expect {measured.measured_ceilings}.")
-    lines.append(
-        f"{len(measured.rows)} rows match; {measured.only_new} rows are only in the results of "
-        f"{measured.new_gpu}, {measured.only_old} only in those of {measured.old_gpu}."
-    )
-    items = Markup("\n").join(Markup("<li>{}</li>").format(line) for line in lines)
-    return Markup("<ul>\n{}\n</ul>").format(items)
-
-
-def _below(pair: PairSubject) -> Markup:
-    lines = [
-        (m["role"], m["strategy"], times(m["mean"]), m["n"]) for m in mean_table(pair.measured)
-    ]
-    return table(("role", "strategy", ">geometric mean", ">rows"), lines)
-
-
-register(
-    FigureKind(
-        "generations",
-        "one GPU over another, row by row",
-        None,
-        Chapter.PAIRS,
-        order=10,
-        pictures=_pictures,
-        above=_above,
-        below=_below,
-    )
-)

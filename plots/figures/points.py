@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from plots.data.load import Results
-from plots.figures.style import inches
 
 # Okabe & Ito, as the strategies; what they stand for is in the legend of each figure.
 INKS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
@@ -25,18 +24,13 @@ def _bytes(value: float, _: object = None) -> str:
     return f"{value:g} B"
 
 
-def byte_axis(ax: Axes, low: float, high: float, length: float, every: int = 2) -> None:
-    """A logarithmic axis of bytes with ticks every so many powers of two, or as many as leave room
-    for their labels on an axis ``length`` inches long."""
+def power_axis(ax: Axes, values: pd.Series, every: int = 1, unit: bool = False) -> None:
+    """A logarithmic x axis with ticks at powers of two, every so many; of bytes with ``unit``."""
+    low, high = values.min() / 1.3, values.max() * 1.3
+    ticks = [2.0**e for e in range(-6, 44, every) if low <= 2.0**e <= high]
     ax.set_xscale("log", base=2)
-    size = matplotlib.rcParams["font.size"]
-    while True:
-        ticks = [float(2**e) for e in range(0, 44, every) if low / 1.3 <= 2**e <= high * 1.3]
-        if sum(inches(_bytes(tick), size) + 0.08 for tick in ticks) < length or len(ticks) < 3:
-            break
-        every += 1
     ax.xaxis.set_major_locator(FixedLocator(ticks))
-    ax.xaxis.set_major_formatter(FuncFormatter(_bytes))
+    ax.xaxis.set_major_formatter(FuncFormatter(_bytes if unit else lambda v, _: f"{v:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 
 
@@ -52,12 +46,24 @@ def curve(ax: Axes, line: pd.DataFrame, x: str, label: str, ink: str, **drawn: A
     )  # fmt: skip
 
 
+def mark(ax: Axes, x: float, text: str, y: float = 0.02, align: str = "left") -> None:
+    """A grey note at ``x``, at a share of the height of the axes."""
+    ax.annotate(
+        text, (x, y), xycoords=("data", "axes fraction"), xytext=(-3 if align == "right" else 3, 0),
+        textcoords="offset points", ha=align, fontsize=7, color="#555555",
+        va="top" if y > 0.5 else "bottom",
+    )  # fmt: skip
+
+
 def points(results: Results, name: str, *coordinates: str, **wanted: str) -> pd.DataFrame:
-    """Measured points of one microbenchmark of one GPU, with these coordinates as columns."""
+    """Measured points of one microbenchmark of one GPU, with these coordinates as columns, as
+    numbers where they are such."""
     frame = results.points
     frame = frame[(frame["microbenchmark"] == name) & frame["median"].notna()]
     keep = [all(at.get(k) == v for k, v in wanted.items()) for at in frame["at"]]
     frame = frame[np.array(keep, dtype=bool)].copy()
     for coordinate in coordinates:
         frame[coordinate] = [at.get(coordinate, "") for at in frame["at"]]
+        with contextlib.suppress(ValueError):
+            frame[coordinate] = pd.to_numeric(frame[coordinate])
     return frame

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -14,8 +13,7 @@ from matplotlib.text import Text
 
 from plots.data.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
 from plots.figures import common, style
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.prose import fold, number, paragraph, table
+from plots.figures.registry import FigureKind, register
 
 _SLOPES = {
     "copy_bandwidth": "device memory, copy",
@@ -30,7 +28,7 @@ _LEVELS = {
     "e4m3_rate": "e4m3",
 }
 _SPREAD = 0.036  # decades between two strategies of a column
-_APART = 1.95  # factor between columns, at least
+_APART = 2.35  # factor between columns, at least
 
 
 def columns(groups: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +85,7 @@ def _roofs(ax: Axes, ceilings: pd.Series, low: float, high: float) -> list[Text]
         ax.annotate(
             f"{_LEVELS[name]} {_intensity(rate / 1e3)} T/s", (1, rate),
             xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=style.text_size(7), color="#555555", annotation_clip=False,
+            va="center", fontsize=7, color="#555555", annotation_clip=False,
         )  # fmt: skip
     return labels
 
@@ -106,7 +104,7 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
                 [x], [rate], linestyle="none", marker=style.marker(strategy),
                 color=style.colour(strategy),
                 markerfacecolor="white" if role == "iso" else style.colour(strategy),
-                markersize=3 if style.in_column() else 5, zorder=3,
+                markersize=4.5, zorder=3,
                 label=f"{column['label']} {strategy} {role}",
             )  # fmt: skip
     half = 10 ** (_SPREAD * (len(names) / 2 + 0.3))
@@ -119,11 +117,10 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
         )  # fmt: skip
     ax.axvspan(*reach, color="#F3F3F3", zorder=0)
     label = f"{column['label']}\n{_intensity(column['intensity'])}"
-    upright = style.in_column()  # columns are narrower than their labels there
     ax.annotate(
-        label.replace("\n", " ") if upright else label, (column["at"], 0),
+        label, (column["at"], 0),
         xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
-        ha="center", va="bottom", fontsize=style.text_size(7), rotation=90 if upright else 0,
+        ha="center", va="bottom", fontsize=7,
     )  # fmt: skip
 
 
@@ -144,7 +141,7 @@ def roofline(results: Results) -> Figure:
     ]
     common.need(groups, "times of variants")
     shown = columns(groups)
-    figure = style.new_figure(9.6, 5.6)
+    figure = style.new_figure(4.8)
     ax = figure.subplots()
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -155,27 +152,22 @@ def roofline(results: Results) -> Figure:
     low, high = shown["at"].min() / 2.5, shown["at"].max() * 2.5
     if levels and "copy_bandwidth" in ceilings:  # the bend is part of the picture
         high = max(high, 1.5 * max(levels) / ceilings["copy_bandwidth"])
-    # A decade below for the labels of the columns; two where they stand upright.
-    ax.set_ylim(rates.min() / (200 if style.in_column() else 8), 2 * max([rates.max(), *levels]))
+    # A decade below for the labels of the columns.
+    ax.set_ylim(rates.min() / 9, 2 * max([rates.max(), *levels]))
     ax.set_xlim(low, high)
     along = _roofs(ax, ceilings, low, high)
     for _, column in shown.iterrows():
         _column(ax, column, timed[timed["group"] == column["group"]])
     ax.set_xlabel("operations per compulsory byte")
     ax.set_ylabel("operations per second, 10⁹")
-    common.title(
+    style.title(
         figure,
         "Every variant on the roofline",
-        f"{common.origin(shown)}; {common.modes(shown)}; columns of equal intensity side by side",
+        f"{common.origin(shown)}; {common.modes(shown)}",
     )
     handles = common.strategy_handles(strategy_order(timed["strategy"]))
-    hollow = Line2D(
-        [], [], linestyle="none", marker="o", markersize=6, markerfacecolor="white",
-        markeredgecolor="#444444", label="hollow: iso",
-    )  # fmt: skip
     bar = Line2D([], [], color="#444444", linewidth=2, label="what the floor allows")
-    style.legend_below(figure, [*handles, hollow, bar])
-    style.settle(figure, 3.6)
+    style.legend_below(figure, [*handles, common.hollow_handle("hollow: iso"), bar])
     # A slope of one is at 45 degrees only in a square: ask the finished layout.
     figure.get_layout_engine().execute(figure)
     (x0, y0), (x1, y1) = ax.transData.transform([(1, 1e3), (10, 1e4)])
@@ -184,55 +176,11 @@ def roofline(results: Results) -> Figure:
     return figure
 
 
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    label = f"Every variant under the ceilings of {subject.gpu}"
-    return [Picture("roofline", label, roofline, (subject.main,))]
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "The same variants as rates, all apps in one picture. The slopes are measured bandwidths, "
-        "the levels measured rates, and each slope bends where bytes stop and operations begin to "
-        "set the time. A column is an app at its main size: its place is operations per compulsory "
-        "byte, equal for all its variants, and its bar is what the floor allows. The bar is off "
-        "the lowest slope where an app mostly reads, which is faster than copying, and below slope "
-        "and level where a chain of dependent operations sets the floor. Hollow markers at the "
-        "foot of a column are the original geometry; what lies between them and the filled ones is "
-        "schedule and tiling, what lies between filled ones the way data moves. Bytes that a "
-        "variant moves beyond the compulsory ones put it further down, not further left."
-    )
-
-
-def _below(subject: GpuSubject) -> Markup:
-    ceilings = subject.results.ceilings.drop_duplicates("name", keep="last")
-    if ceilings.empty:
-        return Markup("")
-    lines = [
-        (
-            c.name,
-            number(c.value, 4),
-            c.unit,
-            number(c.minimum, 4),
-            number(c.maximum, 4),
-            c.n,
-            c.method,
-        )
-        for c in ceilings.itertuples(index=False)
-    ]
-    columns = ("ceiling", ">median", "unit", ">least", ">most", ">samples", "how")
-    return fold("The ceilings behind the floors", table(columns, lines))
-
-
 register(
     FigureKind(
         "roofline",
         "all variants under the measured ceilings",
         lambda selection: roofline(selection.one_mode()),
-        Chapter.COMPARISONS,
-        order=40,
-        heading="Roofline",
-        pictures=_pictures,
-        above=_above,
-        below=_below,
+        order=6,
     )
 )

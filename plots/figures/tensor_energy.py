@@ -1,17 +1,16 @@
-"""What a product costs: energy per operation of the tensor cores."""
+"""Energy per operation of the tensor cores."""
 
 from __future__ import annotations
 
-import pandas as pd
-from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import points
-from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.figures.style import in_column, inches, new_figure, settle, styled, text_size
-from plots.prose import paragraph
+from plots.figures.registry import microbenchmark_figure
+from plots.figures.style import new_figure, styled, title
+
+_INKS = {"mma": "#009E73", "wgmma": "#0072B2"}
 
 
 def _load_name(at: dict[str, str]) -> str:
@@ -25,81 +24,43 @@ def _load_name(at: dict[str, str]) -> str:
 def tensor_energy(results: Results) -> Figure:
     """Energy per operation of the tensor cores, with power and rate. Raises PlotsError when it was
     not measured."""
-    measured = points(results, "tensor_core/energy", "instruction", "mode", "data")
-    common.need(measured, "energy of the tensor cores (amasia run tensor_core/energy)")
+    measured = points(results, "tensor_core/energy", "instruction")
     measured["load"] = [_load_name(at) for at in measured["at"]]
-    efficiency = measured[measured["quantity"] == "efficiency"].copy()
-    common.need(efficiency, "efficiency of the tensor cores (amasia run tensor_core/energy)")
-    for end in ("median", "low", "high"):
-        efficiency[f"pj_{end}"] = 1 / efficiency[end]
-    efficiency = efficiency.sort_values("pj_median", ascending=False)
-    figure = new_figure(7.6, 1.4 + 0.3 * len(efficiency))
+    of = {quantity: rows.set_index("load") for quantity, rows in measured.groupby("quantity")}
+    common.need(
+        measured[measured["quantity"] == "efficiency"],
+        "efficiency of the tensor cores (amasia run tensor_core/energy)",
+    )
+    shown = of["efficiency"].sort_values("median")
+    cost = 1 / shown[["median", "low", "high"]]
+    figure = new_figure(1.2 + 0.22 * len(shown))
     ax = figure.subplots()
-    ink = {"mma": "#009E73", "wgmma": "#0072B2"}
     ax.barh(
-        efficiency["load"], efficiency["pj_median"],
-        xerr=[
-            efficiency["pj_median"] - efficiency["pj_high"],
-            efficiency["pj_low"] - efficiency["pj_median"],
-        ],
-        color=[ink[i] for i in efficiency["instruction"]], error_kw={"linewidth": 1},
+        shown.index, cost["median"], error_kw={"linewidth": 1},
+        xerr=[cost["median"] - cost["high"], cost["low"] - cost["median"]],
+        color=[_INKS[name] for name in shown["instruction"]],
     )  # fmt: skip
-    for y, load in enumerate(efficiency["load"]):
-        of = measured[measured["load"] == load].set_index("quantity")
-        if not {"power", "sustained"} <= set(of.index):
-            continue
-        unit = of.loc["sustained", "unit"]
-        text = f" {of.loc['power', 'median']:.0f} W, {of.loc['sustained', 'median']:.0f} {unit}"
-        ax.annotate(
-            text, (efficiency["pj_low"].iloc[y], y), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=text_size(8), color="#555555",
-        )  # fmt: skip
-    factor = 1.45
-    if in_column():  # what stands beside the longest bar takes more of a short axis
-        labels = max(inches(load, text_size(9)) for load in efficiency["load"])
-        length = figure.get_figwidth() - labels - 0.25
-        factor = length / (length - inches(" 888 W, 8888 TFLOP/s", text_size(8)))
-    ax.set_xlim(0, factor * efficiency["pj_low"].max())
-    ax.set_xlabel("pJ per operation, whole board")
-    common.title(
+    for y, load in enumerate(shown.index):
+        if all(load in of.get(quantity, shown[:0]).index for quantity in ("power", "sustained")):
+            power, rate = of["power"].loc[load], of["sustained"].loc[load]
+            text = f" {power['median']:.0f} W, {rate['median']:.0f} {rate['unit']}"
+            ax.text(cost["low"].iloc[y], y, text, va="center", fontsize=7, color="#555555")
+    ax.set(xlim=(0, 1.45 * cost["low"].max()), xlabel="pJ per operation, whole board")
+    title(
         figure,
-        "What a product costs: energy per operation while all SMs multiply",
+        "Energy per operation while all SMs multiply",
         f"{common.origin(measured)}; zeros of a sparse A count as operations",
     )
-    settle(figure, 0.19 * len(efficiency))
     return figure
 
 
-def zeros_over_random(results: Results, quantity: str) -> pd.Series:
-    """A wgmma's power or rate on zeros over that on random data, one value per type."""
-    measured = points(results, "tensor_core/energy", "instruction", "input", "mode", "data")
-    measured = measured[(measured["instruction"] == "wgmma") & (measured["quantity"] == quantity)]
-    by_data = measured.pivot_table(index=["input", "mode"], columns="data", values="median")
-    if not {"zero", "random"} <= set(by_data.columns):
-        return pd.Series(dtype=float)
-    return (by_data["zero"] / by_data["random"]).dropna()
-
-
-def _between(shares: pd.Series) -> str:
-    """ "34 to 39 %"."""
-    ends = dict.fromkeys(f"{100 * end:.0f}" for end in (shares.min(), shares.max()))
-    return " to ".join(ends) + " %"
-
-
-def _above(subject: GpuSubject) -> Markup:
-    power = zeros_over_random(subject.results, "power")
-    rate = zeros_over_random(subject.results, "sustained")
-    return paragraph(
-        "One over operations per joule, from the samples of power and rate written beside each "
-        "bar. Zeros toggle few bits.",
-        f"On them wgmma draws {_between(power)} of the watts that it draws on random data, at "
-        f"{_between(rate)} of the rate: where random data reach the board's power limit, the clock "
-        "gives way."
-        if len(power) and len(rate)
-        else "",
-        "A sparse product counts the zeros that it skips. Power is that of the board, at rest "
-        "included, which a slower instruction bears for longer.",
-    )
+def _reading(_: Results) -> list[str]:
+    return [
+        "The bar is one over operations per joule. Power is that of the board, idle power "
+        "included, which a slower instruction pays for longer.",
+        "Zeros toggle few bits and so draw less. With random data the board may reach its power "
+        "limit, and the clock gives way.",
+    ]
 
 
 microbenchmark_figure(
@@ -108,5 +69,5 @@ microbenchmark_figure(
     tensor_energy,
     "tensor_core/energy",
     order=60,
-    above=_above,
+    reading=_reading,
 )

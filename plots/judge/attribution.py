@@ -57,12 +57,18 @@ class Cause:
 IDLE = Cause("idle", (), "work: its busiest SM holds no warp")
 ISSUE = Cause("issue", (), "")
 WAITS = (
-    Cause("memory", ("long_scoreboard", "lg_throttle", "drain"), "data from L1, L2 or DRAM"),
-    Cause("shared memory", ("short_scoreboard", "mio_throttle"), "shared memory"),
-    Cause("barriers", ("barrier", "membar"), "other warps at barriers"),
-    Cause("arithmetic", ("math_pipe_throttle", "gmma"), "busy arithmetic units"),
-    Cause("dependences", ("wait", "dispatch_stall"), "the instruction before the next"),
-    Cause("code", ("no_instruction", "branch_resolving", "imc_miss"), "instructions and constants"),
+    Cause(
+        "memory", ("long_scoreboard", "lg_throttle", "drain"), "L1, L2 or DRAM (long scoreboard)"
+    ),
+    Cause(
+        "shared memory", ("short_scoreboard", "mio_throttle"), "shared memory (short scoreboard)"
+    ),
+    Cause("barriers", ("barrier", "membar"), "barriers (barrier stalls)"),
+    Cause("arithmetic", ("math_pipe_throttle", "gmma"), "busy math pipes (pipe throttle)"),
+    Cause("dependences", ("wait", "dispatch_stall"), "the previous instruction (wait)"),
+    Cause(
+        "code", ("no_instruction", "branch_resolving", "imc_miss"), "instructions (no instruction)"
+    ),
     Cause("other", ("sleeping", "tex_throttle", "misc"), "something else"),
 )
 CAUSES = (IDLE, ISSUE, *WAITS)
@@ -194,7 +200,7 @@ def _sum(run: Run, *names: str) -> float | None:
 _AMOUNTS = {
     ISSUE.name: (("instructions",), "instructions"),
     "memory": (("dram_read_bytes", "dram_write_bytes"), "bytes from and to DRAM"),
-    "shared memory": (("shared_passes",), "passes through shared memory"),
+    "shared memory": (("shared_passes",), "shared-memory wavefronts"),
 }
 _BEHIND_MEMORY = (("sm_read_bytes",), "bytes into the SMs")
 
@@ -229,7 +235,7 @@ def _behind(part: Part, mine: Run, theirs: Run) -> str:
         ]  # fmt: skip
         if None not in conflicts and abs(conflicts[0] - conflicts[1]) >= AMOUNT:
             said.append(
-                f"conflicts of banks in {100 * conflicts[0]:.0f} % of them against "
+                f"bank conflicts in {100 * conflicts[0]:.0f} % of them against "
                 f"{100 * conflicts[1]:.0f} %"
             )
     if name == "memory" and not said:
@@ -246,7 +252,7 @@ def _behind(part: Part, mine: Run, theirs: Run) -> str:
 
 
 def _clause(part: Part, mine: Run, theirs: Run) -> str:
-    """ "issues 38 % fewer instructions", "waits 41 % less for data from L1, L2 or DRAM"."""
+    """ "issues 38 % fewer instructions", "waits 41 % less for barriers (barrier stalls)"."""
     change = _change(part.mine, part.theirs)
     if part.cause is ISSUE:
         instructions = _change(mine["instructions"], theirs["instructions"])

@@ -1,15 +1,15 @@
-"""The tables that the page carries and its script shows: rows, controls, points, files."""
+"""The tables that the page carries and its script shows: rows, controls, files, digests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from plots import prose
-from plots.data.load import Results
+from plots.data.load import Results, main_cache, main_launch
 from plots.judge.beside import rows_beside
 from plots.judge.gains import gains_of
 from plots.prose import view
@@ -51,7 +51,7 @@ _ROWS = (
     Column("schedule", listed=True),
     Column("speed-up", "ratio", help="over baseline of the same role, with where a new run falls"),
     Column("consists of", help="of the best row of a strategy: schedule × movement"),
-    Column("of floor", "share", help="the least time that the measured ceilings allow, over this"),
+    Column("of floor", "share", help="the bound by the measured ceilings, over this time"),
     Column("time", "ms", help="baseline's is of all its runs, each other one by the speed-up"),
     Column("next from", "ms", help="where the next run of this row falls, lower end"),
     Column("next to", "ms", help="upper end"),
@@ -78,6 +78,8 @@ _ROWS = (
     Column("in flight B/SM", "whole"),
     Column("instructions"),
 )
+_OF_APP = ("samples", "strategy", "speed-up", "size", "cache", "launch", "role", "schedule",
+           "consists of", "of floor", "time", "runs", "status")  # fmt: skip
 _TAKEN = {  # column of the page -> column of the frame
     "gpu": "gpu", "app": "app", "size": "size_label", "cache": "cache", "launch": "launch",
     "role": "role", "schedule": "schedule", "of floor": "reached", "time": "beside_ms",
@@ -92,15 +94,14 @@ _TAKEN = {  # column of the page -> column of the frame
 }  # fmt: skip
 
 
-def _add_rows(results: Results, data: Embedded) -> int:
-    data.samples(results)
+def _add_rows(results: Results, data: Embedded, sampled: Collection[str]) -> int:
     return data.table(
         "rows",
         _ROWS,
         (
             {
                 **{name: r[column] for name, column in _TAKEN.items()},
-                "samples": r["row"] if np.isfinite(r["median"]) else None,
+                "samples": r["row"] if r["row"] in sampled and np.isfinite(r["median"]) else None,
                 "strategy": r["strategy"] + (" (A/A)" if r["repeat"] else ""),
                 "speed-up": None
                 if r["speedup"] is None
@@ -114,11 +115,25 @@ def _add_rows(results: Results, data: Embedded) -> int:
 
 
 def rows(results: Results, data: Embedded) -> Markup:
-    """Every row, with its samples."""
-    count = _add_rows(results, data)
+    """Every row; of those at their best in the mode of single pictures, with its samples."""
+    main = results.where(cache=main_cache(results.groups), launch=main_launch(results.groups))
+    sampled = set(main.rows.loc[main.rows["role"] == "best", "row"])
+    data.samples(results, sampled)
+    count = _add_rows(results, data, sampled)
     if results.cross is not None:
-        count += _add_rows(results.cross, data)
+        count += _add_rows(results.cross, data, set())
     return _of_gpu("rows", "Rows", _ROWS, results, count)
+
+
+def rows_of_app(results: Results, app: str) -> Markup:
+    """The part of the same table that is of an app."""
+    first = {
+        "role": "best",
+        "cache": main_cache(results.groups),
+        "launch": main_launch(results.groups),
+    }
+    gpu = results.gpus[0]
+    return view("rows", f"Rows of {app}", {"gpu": gpu, "app": app}, first, _OF_APP)
 
 
 _CONTROLS = (
@@ -151,51 +166,6 @@ def controls(results: Results, data: Embedded) -> Markup:
         ),
     )  # fmt: skip
     return _of_gpu("controls", "Controls", _CONTROLS, results, count)
-
-
-_POINTS = (
-    Column("gpu"),
-    Column("microbenchmark", listed=True),
-    Column("point"),
-    Column("quantity"),
-    Column("median", "number"),
-    Column("unit"),
-    Column("from", "number"),
-    Column("to", "number"),
-    Column("n", "whole", help="samples"),
-    Column("cycles", "number"),
-    Column("ns", "number"),
-    Column("clock, MHz", "whole"),
-    Column("proof", help="instructions counted in the machine code"),
-    Column("status", listed=True),
-    Column("remark", "prose"),
-)
-
-
-def points(results: Results, data: Embedded) -> Markup:
-    """Every point of every microbenchmark."""
-    count = data.table(
-        "points",
-        _POINTS,
-        (
-            {
-                "gpu": r.gpu, "microbenchmark": r.microbenchmark,
-                "point": " ".join(f"{k}={v}" for k, v in r.at.items()), "quantity": r.quantity,
-                "median": r.median, "unit": r.unit, "from": r.low, "to": r.high, "n": r.n,
-                "cycles": r.cycles, "ns": r.time_ns, "clock, MHz": r.clock_mhz, "proof": r.proof,
-                "status": r.status, "remark": "; ".join(t for t in (r.reason, r.remark) if t),
-            }
-            for r in results.points.itertuples()
-        ),
-    )  # fmt: skip
-    return _of_gpu("points", "Points", _POINTS, results, count)
-
-
-def points_of(gpu: str, microbenchmark: str) -> Markup:
-    """The points of one microbenchmark, of the table of all."""
-    where = {"gpu": gpu, "microbenchmark": microbenchmark}
-    shown = [c.name for c in _POINTS if c.name not in where]
-    return view("points", f"Points of {microbenchmark}, {shortened(gpu, 60)}", where, {}, shown)
 
 
 _FILES = (
@@ -269,8 +239,8 @@ _ABSENT = (
 
 
 def absent(results: Results, data: Embedded) -> Markup:
-    """Every row without a time and why. What a strategy declines in a table of all schedules is
-    said below that table."""
+    """Every row without a time and why. The chapter of an app lists what a
+    strategy declines in a matrix of schedules."""
     rows = [results.rows[results.rows["status"] != "ok"]]
     if results.cross is not None:
         cross = results.cross.rows

@@ -18,59 +18,40 @@ class Kind:
     each: tuple[str, ...]
 
 
-# What is told by which words, the gravest first: what may make a number wrong, what makes it less
-# certain than it looks, what widens it and says so, and what is only to be known. The harness
-# writes these words (harness/session, harness/results); a warning in others stands behind those
-# that may make a number wrong, because nobody has judged it.
-_NOT_JUDGED = "other"
-_KINDS: tuple[tuple[str, str], ...] = (
-    (r"right before timing and wrong after", "variants were right before timing and wrong after"),
-    (r"^no row could run", "no row of a group could run"),
-    (r"^nothing was verified|^what a run writes is verified", "outputs were not wholly verified"),
-    (_NOT_JUDGED, ""),
-    (r"^no A/A control", "no A/A control: differences may be noise of the machine"),
-    (r"differs from itself by .* %", "a row differs from itself: no smaller difference counts "
-     "beside it"),
-    (r"^too many launches to queue", "too many launches to queue behind the blocking kernel; gaps "
-     "between launches are part of the time"),
-    (r"printing is part of what is timed", "a variant prints, which is part of what is timed"),
-    (r"^fell back: ", "a variant fell back to other code than it is named for"),
-    (r"^measured on another ", "measured on another GPU of the model than the first file's"),
-    (r"^made from sources with uncommitted changes", "made from sources with uncommitted changes"),
-    (r"the interval allows for it", "an interval is wider, because rounds resemble the one before"),
-    (r"^[0-9]+ samples were throttled", "samples were throttled and repeated"),
-    (r"ran throttled in most rounds", "rows ran throttled in most rounds, which is their usual "
-     "state there: all samples count"),
-    (r"^local memory is used", "local memory is used (spills)"),
-    (r"^Nsight Compute counted", "rows have no counters"),
-    (r"^the output of .* was not written", "an output was not written to its file"),
-)  # fmt: skip
+# What may make a number wrong, or less certain than it looks, the gravest first, by words of the
+# warning. All others are below, the more frequent first.
+_GRAVE = (
+    "right before timing and wrong after",
+    "no row could run",
+    "verified",
+    "no A/A control",
+    "differs from itself",
+    "too many launches to queue",
+    "fell back",
+    "uncommitted changes",
+)
 
-# What differs between warnings of one kind that nobody gave words above: numbers, which GPU of a
-# model it was, and of which variant it is said.
+# What differs between warnings of one kind: numbers, the GPU of a model, and the variant.
 _PARTICULAR = re.compile(r"\b[0-9a-f]{12}\b|\b[0-9]+(\.[0-9]+)?\b|\b[\w-]+/[\w-]+\b")
 
 
-def _rank_and_kind(text: str) -> tuple[int, str]:
-    for rank, (words, kind) in enumerate(_KINDS):
-        if words != _NOT_JUDGED and re.search(words, text):
-            return rank, kind
-    return [words for words, _ in _KINDS].index(_NOT_JUDGED), _PARTICULAR.sub("…", text)
-
-
 def by_kind(found: list[tuple[str, str]]) -> list[Kind]:
-    """(warning, where it holds) by kind, the gravest first; of the same gravity the more frequent
-    first. Every warning is in one kind, in its own words where they differ from the kind's."""
-    kinds: dict[tuple[int, str], list[tuple[str, str]]] = defaultdict(list)
+    """(warning, where it holds) by kind, the gravest first. Every warning is in one kind, in its
+    own words where they differ from the kind's."""
+    kinds: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for text, where in found:
-        kinds[_rank_and_kind(text)].append((text, where))
-    ordered = sorted(kinds.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
+        kinds[_PARTICULAR.sub("…", text)].append((text, where))
+
+    def rank(kind: str) -> tuple[int, int, str]:
+        grave = [i for i, words in enumerate(_GRAVE) if words in kind]
+        return min(grave, default=len(_GRAVE)), -len(kinds[kind]), kind
+
     return [
         Kind(
             kind,
-            tuple(where if text == kind else f"{where}: {text}" for text, where in of_kind),
+            tuple(where if text == kind else f"{where}: {text}" for text, where in kinds[kind]),
         )
-        for (_, kind), of_kind in ordered
+        for kind in sorted(kinds, key=rank)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The examples of docs/compare-in-python.md, on the stub device and with stand-ins for the
+"""The examples of docs/your-kernel.md, on the stub device and with stand-ins for the
 frameworks, which keep their arrays on the host."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from on_stub import ROOT, STUB_STREAM, Script
 import amasia
 from plots.data.load import load
 
-PAGE = (ROOT / "docs" / "compare-in-python.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "your-kernel.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```python file=(\S+)\n(.*?)\n```", PAGE, re.DOTALL))
 
 

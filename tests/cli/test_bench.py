@@ -134,7 +134,7 @@ def test_old_against_new(bench: Bench) -> None:
     assert sources["saxpy/new"] == rows["new"]["source_digest"]
     assert "saxpy" in (bench.folder / "rows.csv").read_text()
     assert read_document(bench.out).groups[0].key.app == "saxpy"
-    chapter = next(part for part in parts() if part.name == "brought")
+    chapter = next(part for part in parts() if part.name == "others")
     cells = re.findall(r"<td[^>]*>(.*?)</td>", chapter.body(load([bench.out]), Embedded()))
     assert cells[1:] == ["saxpy", "n=1000", "cold stream", "old", "new", "2", "1", *cells[8:]]
     assert cells[8].startswith("2.00") and cells[9] == "faster"
@@ -303,7 +303,7 @@ def test_a_mistake_is_one_line_and_nothing_runs(bench: Bench, problem: str, said
         assert result.stderr.startswith(f"amasia: cannot read {name}")
 
 
-PAGE = (ROOT / "docs" / "bench.md").read_text()
+PAGE = (ROOT / "docs" / "your-kernel.md").read_text()
 
 
 def test_every_description_of_the_page_is_one(bench: Bench) -> None:

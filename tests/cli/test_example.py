@@ -1,4 +1,4 @@
-"""The app that docs/adding-a-variant.md builds: it registers itself, and it is right."""
+"""The app that docs/extending.md builds: it registers itself, and it is right."""
 
 from __future__ import annotations
 

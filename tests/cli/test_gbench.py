@@ -221,7 +221,7 @@ def test_compare_reads_a_file_and_runs_the_program(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
     """With the commands of the page. SciPy takes seconds to import: compare.py runs in here."""
-    page = (ROOT / "docs/google-benchmark.md").read_text()
+    page = (ROOT / "docs/results.md").read_text().split("## Google Benchmark")[1]
     lines = "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).replace("nw/", "stub/")
     commands = [shlex.split(line) for line in lines.splitlines() if line]
     folder = bench.folder / "build" / "sm90"

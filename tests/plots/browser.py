@@ -110,3 +110,10 @@ def screenshot(page: Path, out: Path, width: int, height: int, *arguments: str) 
     run = _run(page, width, height, f"--screenshot={out}", *arguments)
     assert out.is_file(), run.stderr[-2000:]
     return _console(run)
+
+
+def printed(page: Path, out: Path) -> list[str]:
+    """Writes the page as PDF, as it would be printed; returns the console."""
+    run = _run(page, 1400, 900, f"--print-to-pdf={out}", "--no-pdf-header-footer")
+    assert out.is_file(), run.stderr[-2000:]
+    return _console(run)

@@ -47,7 +47,7 @@ _CHAPTERS = """
   const page = document.documentElement.scrollHeight;
   const copy = document.documentElement.cloneNode(true);
   all("script, noscript, #outcome", copy).forEach((e) => e.remove());
-  all("figure svg", copy).forEach((svg) => svg.replaceChildren());
+  all("figure img", copy).forEach((img) => img.removeAttribute("src"));
   return { found, page, html: copy.outerHTML };
 """
 
@@ -59,9 +59,9 @@ def _style() -> str:
         "<style>@font-face { font-family: probe; "
         f"src: url(data:font/ttf;base64,{content}); }}\n"
         "* { font-family: probe !important; }\n"
-        "figure:has(svg) { background: #808080 !important; height: 120px; min-height: 0; }\n"
+        "figure:has(img) { background: #808080 !important; height: 120px; min-height: 0; }\n"
         ".wide.tall { max-height: 9rem; }\n"
-        "figure svg { display: none; }</style>"
+        "figure img { display: none !important; }</style>"
     )
 
 

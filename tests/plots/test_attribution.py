@@ -80,7 +80,7 @@ EXPLAINED = {
     "fewer bytes": (
         run(), run(cycles=600.0, dram_read_bytes=2e6),
         ["memory"],
-        "less for data from L1, L2 or DRAM with 40 % fewer bytes from and to DRAM",
+        "less for L1, L2 or DRAM (long scoreboard) with 40 % fewer bytes from and to DRAM",
     ),
     "the same bytes in less time": (
         run(dram_use=0.61), run(cycles=700.0, dram_use=0.84),
@@ -94,7 +94,7 @@ EXPLAINED = {
     "bank conflicts": (
         run(WAITS, shared_passes=40_000.0, shared_conflicts=20_000.0),
         run(WAITS, cycles=500.0, shared_passes=20_000.0, shared_conflicts=0.0),
-        ["shared memory"], "conflicts of banks in 0 % of them against 50 %",
+        ["shared memory"], "bank conflicts in 0 % of them against 50 %",
     ),
     "idle SMs": (
         run(busy=0.5), run(busy=1.0, cycles=500.0),
@@ -173,8 +173,8 @@ def test_parts_that_cancel_are_said_to_and_have_no_percentages():
     # the difference is issuing.
     assert [round(part.share, 2) for part in parts] == [3.94, 0.25, -3.19]
     assert cancelled(parts) == pytest.approx(3.19, abs=0.01)
-    assert text.startswith("parts of 3.2 times the difference cancel: it waits 70 % less for data")
-    assert ", although it waits 2.7 times as long for other warps at barriers" in text
+    assert text.startswith("parts of 3.2 times the difference cancel: it waits 70 % less for L1")
+    assert ", although it waits 2.7 times as long for barriers (barrier stalls)" in text
     assert "of the difference)" not in text and "%)" not in text
     # A part of 1.25 times the difference against one of a quarter is what it was.
     _, parts, text = explain(run(stalls, cycles=900.0, busy=1.0), theirs)

@@ -27,7 +27,7 @@ FILES = [f"{name}_file" for name in
 
 
 @pytest.mark.parametrize(
-    ("name", "suffix"), [*((name, "svg") for name in drawable()), ("samples", "png")]
+    ("name", "suffix"), [*((name, "svg") for name in drawable()), ("heatmap", "png")]
 )
 def test_every_figure_can_be_written(capsys, request, tmp_path, name, suffix):
     out = tmp_path / f"x.{suffix}"
@@ -40,8 +40,6 @@ def test_every_figure_can_be_written(capsys, request, tmp_path, name, suffix):
 @pytest.mark.parametrize(
     ("arguments", "ignored"),
     [
-        (["speedup", "{paper}", "--size", "rows=1024,cols=1024"], "--size"),
-        (["roofline", "{paper}", "--cache", "cold", "--size", "n=1"], "--size"),
         (["balance", "--gpu", "NVIDIA H200", "--app", "nw"], "--gpu, --app"),
         (["latency", "{memory}", "--cache", "hot", "--launch", "graph"], "--cache, --launch"),
     ],
@@ -62,15 +60,11 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(
     [
         (["figure", "speedups", "{paper}"], 'no figure "speedups"; nearest: speedup'),
         (
-            ["figure", "speedup", "{paper}", "--width", "1"],
-            "expected 3 to 40 inches as --width, not 1",
-        ),
-        (
-            ["figure", "floor", "{paper}", "--app", "hotspt"],
+            ["figure", "speedup", "{paper}", "--app", "hotspt"],
             'no app "hotspt" in the result files; n',
         ),
-        (["figure", "floor", "{paper}", "--gpu", "H100"], 'no GPU "H100"'),
-        (["figure", "floor", "{paper}", "-o", "x.gif"], "expected a file name that ends in .svg"),
+        (["figure", "speedup", "{paper}", "--gpu", "H100"], 'no GPU "H100"'),
+        (["figure", "speedup", "{paper}", "-o", "x.gif"], "expected a file name that ends in .svg"),
         (["report", "{empty}"], "no result files under"),
         (["report", "{version}"], "version 9 is newer than this program"),
         (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import html.parser
-import io
 import json
 import re
 import time
@@ -14,21 +12,14 @@ import numpy as np
 import pytest
 import synthetic
 from drawn import table_rows
-from fontTools.ttLib import TTFont
 
 from plots.data.load import load
 from plots.prose import shade
-from plots.report import page as page_module
-from plots.report.embedded import (
-    CLOCK_STEP_MS,
-    Embedded,
-    _steps_of,
-    carried_by,
-    decoded,
-    unpacked,
-)
+from plots.report.chapters import generations as generations_module
+from plots.report.embedded import CLOCK_STEP_MS, _steps_of, carried_by
 from plots.report.page import render
 from plots.report.tables import row_records
+from plots.report.verdicts import overall, verdicts
 
 
 class Page(html.parser.HTMLParser):
@@ -44,7 +35,7 @@ class Page(html.parser.HTMLParser):
         self.foreign: list[str] = []
         self.text: list[str] = []
         self.data = carried_by(text)
-        self.html = unpacked(text)
+        self.html = text
         self.count: dict[str, int] = {}
         self.feed(self.html)
         self.close()
@@ -101,8 +92,8 @@ def test_it_is_self_contained(page):
 def test_every_figure_has_its_place_and_every_place_its_figure(page):
     places = re.findall(r'<figure data-figure="([^"]+)" role="img" aria-label="[^"]+">', page.html)
     assert sorted(places) == sorted(page.data["figures"])
-    # Styles, roofline; what is expected of GPUs, and their balance.
-    assert len(places) == page.count["figure"] == 4
+    # The roofline; what is expected of GPUs, and their balance.
+    assert len(places) == page.count["figure"] == 3
     for svg in page.data["figures"].values():
         check_svg(svg)
 
@@ -113,27 +104,36 @@ def check_svg(svg):
     assert svg.startswith("<svg ") and "<script" not in svg
 
 
-def heat(page, app):
-    """The cells of an app in the heat map: (class, text) each."""
-    (line,) = re.findall(rf'<tr><th scope="row">{app}<.*?</tr>', page.html, re.DOTALL)
-    cells = re.findall(r'<td class="(s-?[0-9])">(.*?)</td>', line, re.DOTALL)
+def heat(page, label):
+    """The cells of a row of the heat table: (class, text) each."""
+    (line,) = re.findall(rf'<th scope="row"><a[^>]*>{label}</a>.*?</tr>', page.html, re.DOTALL)
+    cells = re.findall(r'<td class="([^"]*)">(.*?)</td>', line, re.DOTALL)
     return [(shown, " ".join(re.sub(r"<[^>]+>", " ", text).split())) for shown, text in cells]
 
 
-def test_the_heat_map_says_more_than_by_colour(page):
-    """Synthetic results have no matched rows: schedule and movement are not told, which is said."""
-    cells = dict(zip(synthetic.STRATEGIES[1:], heat(page, "hotspot"), strict=True))
-    assert cells["tma"] == (f"s{shade(1.31)}", "1.31× † ▲")
-    assert cells["drop_off"] == (f"s{shade(1.08)}", "1.08× † ▲")
-    assert cells["register_bypass"] == ("s0", "1.00× † ≈")
-    assert "† the schedule's part was not measured apart." in page.words
-    assert all(sign in text or "×" not in text for _, text in cells.values() for sign in [
-        next((s for s in "▲▼≈" if s in text), "no sign")
-    ])  # fmt: skip
+def test_the_heat_table_says_more_than_by_colour_and_frames_the_winner(page):
+    cells = dict(zip(synthetic.STRATEGIES, heat(page, "hotspot"), strict=True))
+    assert cells["tma"] == (f"s{shade(1.31)} won", "1.31× ▲")
+    assert cells["drop_off"] == (f"s{shade(1.08)}", "1.08× ▲")
+    assert cells["register_bypass"] == ("s0", "1.00× ≈")
+    assert cells["baseline"][1].endswith(" ms")
+    assert all(sum(sign in text for sign in "▲▼≈") == ("×" in text) for _, text in cells.values())
+
+
+def test_the_first_screen_has_a_sentence_per_gpu_a_verdict_per_app_and_three_doors(
+    page, paper_file
+):
+    results = load([paper_file])
+    words = page.words
+    assert overall(results).removeprefix("NVIDIA H200") in words
+    for verdict in verdicts(results):
+        assert verdict.text in words
+    doors = re.findall(r'<p class="doors">(.*?)</p>', page.html, re.DOTALL)
+    assert re.findall(r'href="#([^"]*)"', doors[0]) == ["generations", "choose", "papers"][:2]
 
 
 def test_a_number_of_the_heat_map_opens_its_samples(page):
-    opened = re.findall(r'data-samples="([^"]*)" data-against="([^"]*)"', page.html)
+    opened = re.findall(r'data-samples="([^"]*)" data-against="([^"]+)"', page.html)
     rows = {r["samples"]: r for r in table_rows(page.html, "rows")}
     assert opened
     for row, against in opened:
@@ -143,7 +143,7 @@ def test_a_number_of_the_heat_map_opens_its_samples(page):
 
 def test_samples_are_those_of_the_file(page, paper_file):
     group = json.loads(paper_file.read_text(encoding="utf-8"))["groups"][0]
-    row = next(r for r in group["rows"] if r["samples"]["time_ms"])
+    row = next(r for r in group["rows"] if r["role"] == "best" and r["samples"]["time_ms"])
     shown = next(
         r["samples"]
         for r in table_rows(page.html, "rows")
@@ -170,22 +170,6 @@ def test_samples_in_steps_of_the_clock_are_kept_exactly():
         assert origin + parts * step == pytest.approx(others, rel=1e-6)
 
 
-def test_closed_folds_and_tables_are_packed_and_come_back(paper_report):
-    """A fold in a fold travels with it, and one that stands open stays."""
-    packed, whole = paper_report, unpacked(paper_report)
-    assert len(packed) < len(whole) and "<template" not in whole
-    html = whole.split('<main id="answer">')[1].split("</main>")[0]
-    data = Embedded()
-    again = data.packed(html)
-    assert again == packed.split('<main id="answer">')[1].split("</main>")[0]
-    assert "<details open>" in again
-    assert all(m.count("<details") == m.count("</details>") for m in data_markup(data))
-
-
-def data_markup(data):
-    return decoded(data.encoded())["markup"]
-
-
 def test_it_lists_every_row_and_those_without_a_time(page):
     rows = sum(len(g["rows"]) for g in synthetic.paper_like()["groups"])
     assert len(table_rows(page.html, "rows")) == rows
@@ -209,8 +193,11 @@ def test_two_gpus_are_compared(save):
     folder = save(synthetic.document([synthetic.group("nw", size, 1.0)]), "r/b.json").parent
     page = Page(render(load([folder])))
     assert "NVIDIA H200 over NVIDIA A100-SXM4-40GB" in page.words
-    assert "let one expect 2.50 = min(FLOP 2.50, bandwidth 2.50)" in page.words
-    assert "12 rows match" in page.words
+    assert "geometric means of 1 cases" in page.words
+    assert "of the 2.50 that the measured ceilings let one expect" in page.words
+    assert page.count["button"] > 2 and re.findall(r'data-shows="([^"]*)"', page.html) == [
+        "NVIDIA H200", "NVIDIA A100-SXM4-40GB",
+    ]  # fmt: skip
     assert len(page.ids) == len(set(page.ids))
 
 
@@ -228,13 +215,13 @@ def test_odd_results_make_a_report(save):
     assert "No A/A control was measured" in page.words and page.count["script"] == 2
     assert "<script>alert(1)</script>" in page.words  # as text
     assert "uncommitted changes" in page.words and "too many launches to queue" in page.words
-    assert "no comparison with baseline was recorded" in page.words
+    assert "not compared with baseline" in page.words
 
     disturbed = synthetic.group("nw", {"n": 64}, 1.0)
     for role in ("iso", "best"):
         synthetic.set_ratio(disturbed, "nw/baseline", role, 1.05, 0.01, repeat=1)
     words = Page(render(load([save(synthetic.document([disturbed]))]))).words
-    assert "2 of 2 controls differ from themselves, by 5 % at most" in words
+    assert "2 controls, of which 2 differ from 1, by 5 % at most" in words
 
 
 def test_the_same_results_make_the_same_page(save):
@@ -252,41 +239,29 @@ def test_a_name_of_any_length_takes_no_longer(save):
 
 
 def test_of_many_gpus_not_every_pair_has_its_figure(save, monkeypatch):
-    monkeypatch.setattr(page_module, "MOST_PAIRS", 1)  # few GPUs, because each has its own pictures
+    monkeypatch.setattr(generations_module, "MOST_PAIRS", 1)
     for i in range(3):
         gpu = synthetic.device(f"NVIDIA X{i}", 80 + i)
         group = synthetic.group("nw", {"n": 4}, 1.0, speedups={"baseline": (1, 1), "tma": (2, 2)})
         folder = save(synthetic.document([group], gpu=gpu), f"r/{i}.json").parent
     page = Page(render(load([folder])))
-    assert page.words.count("rows match") == 1
-    assert "2 more pairs: python -m plots compare OLD NEW" in page.words
-
-
-def test_the_font_of_the_figures_comes_along(paper_report):
-    (font,) = re.findall(r"url\(data:font/woff;base64,([^)]*)\)", paper_report)
-    with TTFont(io.BytesIO(base64.b64decode(font))) as subset:
-        known = set(subset.getBestCmap())
-    drawn = "".join(carried_by(paper_report)["figures"].values())
-    shown = "".join(re.findall(r"<text[^>]*>([^<]*)", drawn))
-    assert {ord(c) for c in html.unescape(shown)} <= known | {0x0A}
+    assert page.words.count("best on best =") == 1
+    assert "2 more pairs: ./plots.sh compare OLD NEW" in page.words
 
 
 def test_schedule_and_movement_in_the_report(matched_file, cross_file, save):
     skipped = synthetic.matched_group("lud", {"n": 64}, 1.0)
-    text = unpacked(
-        render(load([matched_file, cross_file, save(synthetic.document([skipped]), "lud.json")]))
-    )
+    text = render(load([matched_file, cross_file, save(synthetic.document([skipped]), "lud.json")]))
     page = Page(text)
     assert len(page.ids) == len(set(page.ids)) and page.foreign == []
     words = page.words
-    assert "1.56× [1.55, 1.57] = 1.20 schedule × 1.30 [1.29, 1.31] movement" in words
-    assert "which is 1.20 schedule × 1.30 [1.29, 1.31] movement" in words  # the answer
-    assert words.index("Every strategy with every schedule") < words.index("Schedule and movement")
-    cells = dict(zip(synthetic.STRATEGIES[1:], heat(page, "nw"), strict=True))
-    # The overall speed-up is large and decides the colour; schedule × movement stands below it.
-    assert cells["tma"] == (f"s{shade(1.56)}", "1.56× ▲ 1.20 × 1.30")
-    assert cells["dsm"][0] == f"s{shade(0.9 * 1.35)}" and cells["dsm"][1].endswith(" ▲ 0.90 × 1.35")
+    assert (
+        'title="tma: 1.56× [1.55, 1.57], faster; 1.20 schedule × 1.30 [1.29, 1.31] movement"'
+        in text
+    )
+    assert "Every strategy with every schedule: " in words
     rows = table_rows(text, "rows")
+    assert any(r["consists of"] == "1.20 schedule × 1.30 [1.29, 1.31] movement" for r in rows)
     for role in ("matched", "cross"):
         assert any(
             (r["role"], r["schedule"], r["movement"]) == (role, "tall", "stages=3, producers=1")

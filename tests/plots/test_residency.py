@@ -39,7 +39,7 @@ def test_it_is_what_every_recorded_twin_has(recorded):
         assert under_way == pytest.approx(found.in_flight_per_block * blocks, rel=1e-3)
         if (most := by_the_hardware(of, m)) < found.blocks_per_sm:
             # The twin is held to blocks that the hardware does not give a kernel of whose own
-            # registers a part of the SM has room for one warp less. Few are (docs/twin.md).
+            # registers a part of the SM has room for one warp less. Few are.
             assert blocks == most == found.blocks_per_sm - 1, of.traits
             fewer.append(of)
         else:

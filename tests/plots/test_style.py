@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import os
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 import synthetic
-from matplotlib.text import Text
 
-from plots.figures import style
-from plots.figures.floor import floor
+from plots import parallel
+from plots.errors import PlotsError
+from plots.figures import drawing, style
 from plots.figures.speedup import speedup
 
 MAIN = {"cache": "cold", "launch": "stream"}
@@ -29,29 +29,13 @@ def test_saved_files(paper, tmp_path):
     assert again.read_bytes() == svg.read_bytes()  # same data, same file
 
 
-def test_inline_svg_stands_alone(paper):
-    text = style.inline_svg(floor(paper.where(**MAIN)), "f1", 'a "label" & more')
-    root = ElementTree.fromstring(text)
-    assert root.get("role") == "img" and root.get("aria-label") == 'a "label" & more'
-    assert root.get("width") is None and root.get("viewBox")
-    ids = re.findall(r'\bid="([^"]+)"', text)
-    assert ids and all(i.startswith("f1-") for i in ids) and len(ids) == len(set(ids))
-    for used in re.findall(r'(?:href="#|url\(#)([^")]+)', text):
-        assert used in ids
-
-
-def of_many_libraries(load_groups):
+def test_legends_are_not_clipped(load_groups):
     names = ("cublas", "cusolver", "cub", "cuda_pipeline", "a-library-with-a-long-name")
-    return load_groups(
+    results = load_groups(
         *(synthetic.group("gemm", {"n": 64 * (i + 1)}, 1.0, comparator=name)
           for i, name in enumerate(names))
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("width", [None, 7.1, 4])
-def test_legends_are_not_clipped(load_groups, width):
-    results = of_many_libraries(load_groups)
-    figure = style.drawn_at(lambda: speedup(results), width)
+    figure = speedup(results)
     figure.draw_without_rendering()
     (legend,) = figure.legends
     reach = legend.get_window_extent()
@@ -59,26 +43,39 @@ def test_legends_are_not_clipped(load_groups, width):
     assert len(legend.get_texts()) == 12
 
 
-def test_a_figure_grows_in_a_column_where_its_texts_would_shrink(load_groups):
-    results = of_many_libraries(load_groups)
-    own = speedup(results)
-    figure = style.drawn_at(lambda: speedup(results), 3.4)
-    assert figure.get_figwidth() == 3.4 and figure.get_figheight() > own.get_figheight()
-    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
-    assert min(sizes) == style.LEAST_POINTS and max(sizes) < 10
-
-
 @pytest.mark.parametrize(
     "text, lines",
     [
         ("two words", ["two", "words"]),
         ("register_bypass", ["register_", "bypass"]),
-        ("128x256-producer", ["128x256-", "producer"]),
         ("a\nb", ["a", "b"]),
         ("unbreakable", ["unbreakable"]),
         ("", [""]),
     ],
 )
 def test_texts_are_wrapped_between_words_and_in_those_that_are_too_long(text, lines):
-    assert style.wrapped(text, 0.5, 9).split("\n") == lines
+    assert style.wrapped(text, 0.6, 9).split("\n") == lines
     assert style.wrapped(text, 9, 9) == text
+
+
+def of_text(text):
+    def draw():
+        if text == "nothing":
+            raise PlotsError("nothing to draw")
+        figure = style.new_figure(1)
+        figure.text(0.5, 0.5, text or f"process {os.getpid()}")
+        return figure
+
+    return draw
+
+
+def test_any_number_of_processes_draws_the_same(monkeypatch):
+    pictures = {text: of_text(text) for text in ("one", "two", "nothing")}
+    monkeypatch.setattr(parallel, "cores", lambda: 1)
+    alone = drawing.draw_all(pictures)
+    assert alone["nothing"] == "nothing to draw"
+    assert ">one<" in alone["one"] and alone["one"].startswith("<svg ")
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    assert drawing.draw_all(pictures) == alone
+    elsewhere = drawing.draw_all({name: of_text("") for name in "ab"})
+    assert all(f"process {os.getpid()}" not in svg for svg in elsewhere.values())

@@ -520,15 +520,15 @@ def table_of_traits():
 
 
 def test_the_page_shows_nearest_for_a_kernel_outside_the_record(capsys):
-    page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^python -m plots (advise .*--nearest)", page, re.MULTILINE)
+    page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^\./plots\.sh (advise .*--nearest)", page, re.MULTILINE)
     recorded = [str(path) for path in sorted((ROOT / "results").rglob("h100*/twin*.json.gz"))]
     assert main([*shlex.split(command), "--", *recorded]) == 0
     assert capsys.readouterr().out.startswith("The answer of ANOTHER kernel")
 
 
 def test_the_page_and_python_have_every_trait_of_the_program():
-    page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
     rows = list(table_of_traits())
     assert len(rows) == 17
     values = {row.split("`")[1]: row.split("|")[3].strip() for row in rows}

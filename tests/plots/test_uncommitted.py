@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import synthetic
 
-from plots.advice import choosing, strategy_pages
 from plots.data.load import load
 from plots.judge import between_runs, occupancy
-from plots.report import generations_page, readme
+from plots.report import readme
 
 
 def test_every_page_says_so(tmp_path):
@@ -23,11 +22,8 @@ def test_every_page_says_so(tmp_path):
         readme.write(results, page)
         texts[dirty] = {
             "between": between_runs.page(results),
-            "choosing": choosing.render(results),
-            "generations": generations_page.render(results),
             "occupancy": occupancy.page(results),
             "README": page.read_text(encoding="utf-8"),
-            **strategy_pages.pages(results),
         }
     flat = {dirty: {n: " ".join(t.split()) for n, t in of.items()} for dirty, of in texts.items()}
     assert [n for n, t in flat[False].items() if "uncommitted" in t] == []

@@ -14,7 +14,6 @@ from drawn import table_rows
 from plots.data.load import load
 from plots.data.profiles import load_profiles
 from plots.judge.attribution import attributions
-from plots.report.embedded import unpacked
 from plots.report.page import render
 
 
@@ -37,7 +36,7 @@ def save_profile(save, results):
 def test_it_has_a_line_for_each_resolved_difference(save, results):
     assert 'id="why"' not in render(load([results]))
     profile = save_profile(save, results)
-    page = unpacked(render(load([results])))
+    page = render(load([results]))
     found = attributions(load([results]), load_profiles([profile]))
     rows = table_rows(page, "why")
     assert 'id="why"' in page and len(rows) == len(found) > 5
@@ -53,15 +52,15 @@ def test_the_answer_has_the_sentence_of_the_counters_before_the_floor(save, resu
     """Of tma, which is the answer, against baseline with tma's schedule."""
     assert "of the difference" not in render(load([results]))
     profile = save_profile(save, results)
-    page = unpacked(render(load([results])))
-    (beside,) = re.findall(r"<i>Beside it:</i> (.*?)</span>", page)
+    page = render(load([results]))
+    (beside,) = re.findall(r'<tr class="answer">.*?<p>[^.]*\. (.*?)</p>', page, re.DOTALL)
     (sentence,) = (
         a.sentence
         for a in attributions(load([results]), load_profiles([profile]))
         if (a.strategy, a.role, a.schedule, a.against_schedule)
         == ("tma", "matched", *2 * ("tall",))
     )
-    assert html.unescape(beside).startswith(f"{sentence} The least time is set by ")
+    assert html.unescape(beside).startswith(f"{sentence} The bound is ")
 
 
 def test_beside_an_answer_that_all_are_slower_nothing_is_said_to_be_faster(save):
@@ -71,7 +70,7 @@ def test_beside_an_answer_that_all_are_slower_nothing_is_said_to_be_faster(save)
     )
     results = save(synthetic.document([group]), "r/results.json")
     save_profile(save, results)
-    page = unpacked(render(load([results])))
-    assert "baseline: every other strategy that ran is slower." in page
-    (beside,) = re.findall(r"<i>Beside it:</i> (.*?)</span>", page)
+    page = render(load([results]))
+    assert "the tuned baseline wins: every other strategy is slower" in page
+    (beside,) = re.findall(r'<tr class="answer">.*?<p>[^.]*\. (.*?)</p>', page, re.DOTALL)
     assert "slower than baseline" in beside and "faster" not in beside

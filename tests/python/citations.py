@@ -19,9 +19,9 @@ HASH_NAMES = {"CMakeLists.txt", "run", ".clang-tidy", ".clang-format", ".gitigno
 TOPS = "apps|cmake|docs|harness|inputs|microbench|plots|results|schema|scripts|tests|variants"
 PATH = re.compile(rf"(?<![\w/.<>*$}}-])((?:{TOPS}|\.ci|\.github)/[\w./<>*-]*)")
 NAME = re.compile(r"(?<![\w/.<>*$}-])([\w*<>.-]+\.(?:hpp|cpp|cuh|cu|py|md|cmake|csv))\b")
-# Files of other projects, those that a command writes, and those of who follows docs/bench.md.
+# Files of other projects, of commands, and of readers of docs/your-kernel.md.
 FOREIGN = {"compare.py", "report.csv", "summary.md", "saxpy_old.cu", "saxpy_new.cu", "sum.cu"}
-FOREIGN |= {"between-runs.md", "generations.md", "occupancy.md"}
+FOREIGN |= {"between-runs.md", "occupancy.md"}
 IMPLIED = (".hpp", ".cpp", ".cu", ".cuh", ".py")
 
 

@@ -1,4 +1,4 @@
-"""What docs/releasing.md promises: one version everywhere, and an archive that knows its commit."""
+"""CONTRIBUTING.md, "Releasing": one version everywhere, and an archive that knows its commit."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ const bool bench_registered = register_command(
      .group = CommandGroup::measure,
      .summary = "compare kernels of your own: cubins, PTX or shared libraries",
      .description =
-         "A TOML file names the buffers, the launches and what the outputs must be; docs/bench.md "
-         "has the format. Its implementations are verified, timed in pairs and compared as the "
+         "A TOML file (docs/your-kernel.md) names the buffers, the launches and what the outputs "
+         "must be. Its implementations are verified, timed in pairs and compared as the "
          "suite's own variants are, and what contradicts the code is found before anything runs.",
      .examples = {{{"amasia bench saxpy.toml",
                     "the first implementation against each of the others"},

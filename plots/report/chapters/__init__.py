@@ -7,8 +7,8 @@ add it to.
 import sys
 
 from plots.discovery import import_modules
-from plots.report.chapters.registry import BEHIND_MICROBENCHMARKS, Part, parts, register
+from plots.report.chapters.registry import Part, parts, register
 
 import_modules(sys.modules[__name__])
 
-__all__ = ["BEHIND_MICROBENCHMARKS", "Part", "parts", "register"]
+__all__ = ["Part", "parts", "register"]

@@ -10,14 +10,10 @@ from markupsafe import Markup
 from plots.data.load import Results
 from plots.report.embedded import Embedded
 
-# Chapters of this order and above stand behind the generations and the microbenchmarks, which are
-# chapters of the page itself; the others stand before them.
-BEHIND_MICROBENCHMARKS = 30
-
 
 @dataclass(frozen=True)
 class Part:
-    """A chapter: ``body`` writes it, and gives the page the tables that it shows (prose.view). An
+    """A chapter: ``body`` writes it, and gives the page the tables and figures that it shows. An
     empty one is left out. ``name`` is its anchor; chapters stand by ascending ``order``."""
 
     name: str

@@ -1,5 +1,4 @@
-// Shows what the page carries: tables that sort and filter, figures when they come near, samples behind a
-// number. Text from result files goes into the page as text only, never as markup.
+// Shows what the page carries: tables that sort and filter, figures, samples behind a number. Text from result files goes into the page as text only, never as markup.
 "use strict";
 (async () => {
   const NEAR = "600px", FIRST_ROWS = 40, MOST_LISTED = 60, LONG_TEXT = 40;
@@ -23,30 +22,30 @@
     table.size = table.values[0].length;
     table.at = (name) => table.values[table.names.indexOf(name)];
   }
-  // Written by the suite like the rest of the page, texts escaped; packed because it is long.
-  for (const place of all("template[data-packed]")) place.outerHTML = data.markup[place.dataset.packed];
 
   // --- Where links lead -------------------------------------------------------------------------
-  // What a link names may stand in a closed fold, which a browser does not open by itself.
+  // One GPU at a time. What a link names may be of another one, or in a closed fold, which a browser does not open.
+  const switches = all("[data-shows]");
+  function showGpu(name) {
+    for (const part of all("[data-gpu]")) part.hidden = switches.length > 0 && part.dataset.gpu !== name;
+    for (const button of switches) button.setAttribute("aria-pressed", button.dataset.shows === name);
+  }
+  for (const button of switches) {
+    button.parentElement.hidden = false;
+    button.addEventListener("click", () => showGpu(button.dataset.shows));
+  }
+  showGpu(switches[0]?.dataset.shows);
   function reach(id) {
     const target = document.getElementById(decodeURIComponent(id));
     if (!target) return;
+    const part = target.closest("[data-gpu]");
+    if (part) showGpu(part.dataset.gpu);
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     target.scrollIntoView();
   }
-  const menus = all("nav details");
-  const closeMenus = () => { for (const menu of menus) menu.open = false; };
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
-    if (!event.target.closest("nav details") || link) closeMenus();
     if (link) setTimeout(() => reach(link.hash.slice(1))); // when the browser has gone there itself
-  });
-  document.addEventListener("keydown", (event) => {
-    const open = event.key === "Escape" && menus.find((menu) => menu.open);
-    if (!open) return;
-    const inside = open.contains(document.activeElement);
-    closeMenus();
-    if (inside) open.querySelector("summary").focus();
   });
   window.addEventListener("hashchange", () => reach(location.hash.slice(1)));
   if (location.hash) reach(location.hash.slice(1));
@@ -80,7 +79,7 @@
   };
 
   // An interval on the axis of its table, with a line at 1; hollow where nothing is claimed.
-  const INTERVAL = { width: 110, height: 14 };
+  const INTERVAL = { width: 90, height: 14 };
   function interval([ratio, low, high, claim], [least, most]) {
     const { width, height } = INTERVAL;
     const x = (value) =>
@@ -107,8 +106,9 @@
     if (!table) return;
     const { where, first, columns } = JSON.parse(view.dataset.view);
     const listed = columns.map((name) => table.columns[table.names.indexOf(name)]);
-    // Sentences are too long for a cell: they stand below their row, over its full width.
+    // Sentences are too long for a cell: they are below their row, over its full width.
     const shown = listed.filter(([, kind]) => kind !== "prose"), prose = listed.filter(([, kind]) => kind === "prose");
+    const key = shown.find(([, kind]) => kind !== "samples")?.[0]; // what a row is of: it stays in sight
     const mine = [];
     for (let i = 0; i < table.size; i++) {
       if (Object.entries(where).every(([name, value]) => table.at(name)[i] === value)) mine.push(i);
@@ -142,7 +142,7 @@
     tools.append(count);
     const head = make("tr"), body = make("tbody");
     for (const [name, kind, , help] of shown) {
-      const cell = make("th", { scope: "col", class: KINDS[kind].right ? "n" : null });
+      const cell = make("th", { scope: "col", class: name === key ? "key" : KINDS[kind].right ? "n" : null });
       if (KINDS[kind].fixed) cell.append("");
       else {
         const button = make("button", { type: "button", title: help || `sort by ${name}` }, name);
@@ -195,7 +195,8 @@
           make("td", { colspan: columnsShown }, make("p", { "data-column": name }, table.at(name)[i]))));
       body.replaceChildren(...visible.flatMap((i) => [make("tr", {}, ...shown.map(([name, kind]) => {
         const value = table.at(name)[i];
-        const cell = make("td", { class: KINDS[kind].right ? "n" : null, hidden: name in chosen });
+        const how = name === key ? "key" : KINDS[kind].right ? "n" : null;
+        const cell = make("td", { class: how, hidden: name in chosen });
         if (value === null || value === undefined || value === "") return cell;
         if (kind === "samples") {
           cell.append(make("button", { type: "button", "data-samples": value, "aria-label": "samples of this row" }, "∴"));
@@ -204,8 +205,8 @@
         const text = KINDS[kind].text(value);
         if (kind === "ratio") { cell.append(interval(value, axes[name])); cell.title = `${text}, ${value[3]}`; }
         if (kind === "share") cell.append(bar(value));
-        if (kind === "text" && text.length > LONG_TEXT) cell.className = "long";
-        if (value === "failed" || value === "crashed" || value === "differs from itself") cell.className = "bad";
+        if (kind === "text" && text.length > LONG_TEXT) cell.classList.add("long");
+        if (value === "failed" || value === "crashed" || value === "differs from itself") cell.classList.add("bad");
         cell.append(text);
         return cell;
       })), ...below(i)]));
@@ -216,44 +217,12 @@
     draw();
   }
 
-  // A table that stands in the page sorts and filters, too, once it is too long to take in at a glance.
-  const LONG = 8;
-  function enhance(table) {
-    const rows = all("tbody > tr", table);
-    if (rows.length <= LONG) return;
-    const numeric = (text) => (/^[-–]?[0-9]/.test(text) ? parseFloat(text.replaceAll(",", "")) : null);
-    const scale = (text) => ({ µs: 1e-3, ms: 1, s: 1e3 })[/ (µs|ms|s)$/.exec(text)?.[1]] ?? 1;
-    [...table.tHead.rows[0].cells].forEach((cell, column) => {
-      const button = make("button", { type: "button" }, cell.textContent);
-      button.addEventListener("click", () => {
-        const down = cell.getAttribute("aria-sort") !== "descending";
-        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-        cell.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const order = (a, b) => {
-          const [s, t] = [a, b].map((row) => row.cells[column].textContent);
-          const [x, y] = [numeric(s), numeric(t)];
-          if (x !== null && y !== null) return x * scale(s) - y * scale(t);
-          return (x === null) - (y === null) || s.localeCompare(t, "en", { numeric: true });
-        };
-        table.tBodies[0].append(...rows.sort((a, b) => (down ? -order(a, b) : order(a, b))));
-      });
-      cell.replaceChildren(button);
-    });
-    const search = make("input", { type: "search", placeholder: "filter", "aria-label": "Filter this table" });
-    search.addEventListener("input", () => {
-      const words = search.value.toLowerCase();
-      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(words);
-    });
-    table.parentElement.classList.add("sorted");
-    table.parentElement.before(make("div", { class: "tools" }, search));
-  }
-
   // --- Figures ----------------------------------------------------------------------------------
-  function draw(figure) {
-    if (figure.dataset.shown) return;
-    figure.dataset.shown = "yes";
-    figure.innerHTML = data.figures[figure.dataset.figure] ?? ""; // drawn by the suite, its texts escaped
-    all("svg", figure).forEach((svg) => svg.setAttribute("aria-hidden", "true")); // the figure has the label
+  for (const figure of all("figure[data-figure]")) {
+    const drawn = data.figures[figure.dataset.figure] ?? "";
+    figure.append(drawn.startsWith("<svg")
+      ? make("img", { src: `data:image/svg+xml,${encodeURIComponent(drawn)}`, alt: "" }) // the figure has the label
+      : make("p", { class: "note" }, drawn)); // why there is nothing to draw
   }
 
   // --- Samples behind a number ------------------------------------------------------------------
@@ -361,48 +330,18 @@
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       observer.unobserve(entry.target);
-      (entry.target.matches(".view") ? show : draw)(entry.target);
+      show(entry.target);
     }
   }, { rootMargin: NEAR });
-  all(".view, figure[data-figure]").forEach((element) => observer.observe(element));
-  all("main table").filter((table) => table.tHead && !table.matches(".heat")).forEach(enhance);
+  all(".view").forEach((view) => observer.observe(view));
   window.addEventListener("beforeprint", () => {
-    all(".view, figure[data-figure]").filter((element) => !element.closest("details:not([open])"))
-      .forEach((element) => (element.matches(".view") ? show : draw)(element));
+    all(".view").filter((view) => !view.closest("details:not([open])")).forEach(show);
   });
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-samples]");
     if (button) openSamples(button.dataset.samples, button.dataset.against);
     else if (event.target === dialog) dialog.close();
-  });
-
-  // What a title says on hover is said on keyboard focus, too.
-  const tip = document.getElementById("tip");
-  document.addEventListener("focusin", (event) => {
-    const text = event.target.matches("[data-samples]:focus-visible") ? event.target.title : "";
-    tip.hidden = !text;
-    if (!text) return;
-    tip.textContent = text;
-    const box = event.target.getBoundingClientRect();
-    tip.style.top = `${box.bottom + window.scrollY + 4}px`;
-    tip.style.left = `${Math.max(4, Math.min(box.left, document.documentElement.clientWidth - tip.offsetWidth - 8))}px`;
-  });
-  document.addEventListener("focusout", () => { tip.hidden = true; });
-
-  // Arrow keys go from number to number of the heat map.
-  document.addEventListener("keydown", (event) => {
-    const cell = event.target.closest?.(".heat td");
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (!cell || !step) return;
-    const lines = all("tbody > tr:first-child", cell.closest("table"));
-    let y = lines.indexOf(cell.parentElement), x = cell.cellIndex;
-    do {
-      x += step[0];
-      y += step[1];
-    } while (lines[y]?.cells[x] && !lines[y].cells[x].querySelector("button"));
-    const button = lines[y]?.cells[x]?.querySelector("button");
-    if (button) { event.preventDefault(); button.focus(); }
   });
 
   const theme = document.getElementById("theme");

@@ -10,13 +10,10 @@ from whole_record import whole_record
 
 from plots.cli import main
 from plots.commands import docs
-from plots.data.strategies import NAMES, ROOT
+from plots.data.strategies import ROOT
 from plots.report import readme
 
-PAGES = {
-    "choosing.md", "between-runs.md", "occupancy.md", "generations.md", "examples.md",
-    "reproduction.md", *(f"strategies/{name}.md" for name in NAMES),
-}  # fmt: skip
+PAGES = {"between-runs.md", "occupancy.md", "reproduction.md"}
 
 
 def test_what_the_repository_keeps_is_of_the_recorded_results(capsys):
@@ -34,11 +31,9 @@ def test_every_page_is_made_of_the_record_and_its_links_lead_somewhere(tmp_path)
             assert (page.parent / target).exists(), f"{name}: {target}"
 
 
-def test_of_less_there_are_fewer_pages(memory_file, tmp_path, capsys):
+def test_of_microbenchmarks_alone_there_are_pages_too(memory_file, tmp_path):
     assert main(["docs", str(memory_file), "--out", str(tmp_path / "a" / "pages")]) == 0
-    assert "a page is left out: " in capsys.readouterr().err
-    made = {path.name for path in (tmp_path / "a" / "pages").iterdir()}
-    assert "reproduction.md" in made and "choosing.md" not in made
+    assert {path.name for path in (tmp_path / "a" / "pages").iterdir()} >= PAGES
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import synthetic
 from drawn import bars, heading
 from matplotlib.patches import Rectangle
 
-from plots.figures.floor import floor
 from plots.figures.speedup import speedup
 
 MAIN = {"cache": "cold", "launch": "stream"}
@@ -35,7 +34,7 @@ def test_speedup_draws_each_comparison_where_it_belongs(paper):
     # At 4096, three strategies of best have no comparison but say why.
     assert len(bars(best)) == 5 * 3 - 3
     written = [t.get_text() for t in best.texts]
-    assert {"failed", "crashed", "skipped"} <= set(written)
+    assert any("1 failed" in t and "1 crashed" in t and "1 skipped" in t for t in written)
     assert {"1.31×", "1.22×"} <= set(written)
 
 
@@ -53,7 +52,7 @@ def test_speedup_draws_the_noise_band(paper, load_groups):
     assert len(bands) == 3
     assert bands[0].get_y() == pytest.approx(1.0004 * np.exp(-0.003))
     assert bands[0].get_height() == pytest.approx(1.0004 * 2 * np.sinh(0.003))
-    assert "A/A 0.997 to 1.003" in [t.get_text() for t in iso.texts]
+    assert "A/A 0.997 to 1.003" in iso.get_title(loc="left")
     without = load_groups(synthetic.group("nw", {"n": 64}, 1.0, control=False))
     assert not speedup(without).axes[0].patches
 
@@ -66,5 +65,3 @@ def test_comparators_are_a_reference_and_no_strategy(load_groups):
     assert not iso and [x.get_ydata()[0] for x in best] == [pytest.approx(1.5)]
     assert best[0].get_linestyle() == "--"
     assert "cublas" in [t.get_text() for t in figure.legends[0].get_texts()]
-    ax = floor(results).axes[0]
-    assert [t.get_text() for t in ax.get_yticklabels()][-1] == "cublas"

@@ -1,0 +1,158 @@
+"""Two GPUs side by side, and what new ways of moving data gain on one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from plots.data.load import Results
+from plots.data.strategies import APPS
+from plots.figures.common import origin
+from plots.figures.generations import generations
+from plots.papers import expect, styles
+from plots.papers.generations import Step, pairs_of, steps
+from plots.prose import fold, paragraph, table
+from plots.report.chapters.registry import Part, register
+from plots.report.embedded import Embedded
+from plots.statistics.intervals import geometric_mean
+from plots.units import times
+
+# Of more GPUs than a few, not every pair has its figure: there are n (n - 1) / 2 of them.
+MOST_PAIRS = 6
+_HOW = Markup(
+    "<p>Compare two sets of results, row by row: <code>./plots.sh compare OLD NEW</code> "
+    "(files or folders).</p>\n"
+)
+_MEANING = (
+    "Geometric means over the cases of an app. Best on best is hardware (the baseline on both "
+    "GPUs) × what strategies gain on the new GPU / what they gain on the old one."
+)
+_STYLES = {
+    "ampere": "Ampere's: best cp.async strategy over baseline",
+    "hopper": "tma, dsm over all others",
+    "all": "best of all over baseline",
+    "movement": "the same by movement alone",
+}
+
+
+def _apps(found: set[str]) -> list[str]:
+    return [a for a in APPS if a in found] + sorted(found - set(APPS))
+
+
+def _by_app(step: Step) -> Markup:
+    best = step.best
+    lines = [(app, best[best["app"] == app]) for app in _apps(set(best["app"]))]
+    parts = ("ratio", "hardware", "new_software", "old_software")
+    return table(
+        ("app", ">cases", ">best on best", ">hardware", ">strategies, new", ">strategies, old"),
+        [
+            (name, len(of), *(times(geometric_mean(of[part])) for part in parts))
+            for name, of in [*lines, ("all apps", best)]
+        ],
+    )
+
+
+def _details(step: Step) -> Markup:
+    points = table(
+        ("microbenchmark", "quantity", ">points", ">mean", ">least", ">most"),
+        [
+            (p.microbenchmark, p.quantity, p.n, *(f"{r:.2f}" for r in (p.ratio, p.least, p.most)))
+            for p in step.points.itertuples()
+        ],
+    )
+    short = table(
+        ("row", ">delivered", ">expected", "cause"),
+        [
+            (f"{s.variant} {s.size_label} {s.cache} {s.launch}", times(s.ratio), times(s.expected),
+             f"{s.outcome}: {s.text}")
+            for s in step.short
+        ],
+    )  # fmt: skip
+    return fold(
+        f"Microbenchmarks of both (above 1: the new GPU is better): {len(step.points)}", points
+    ) + (fold(f"Rows below the data sheets' expectation: {len(step.short)}", short)
+         if step.short else Markup(""))  # fmt: skip
+
+
+def _pair(step: Step, sides: tuple[Results, Results], name: str, data: Embedded) -> Markup:
+    m = step.measured
+    if step.best.empty:
+        return paragraph(*step.sentences())
+    dates = "; ".join(origin(side.groups) for side in sides)
+    verdict, *others = step.sentences()
+    items = Markup("\n").join(Markup("<li>{}</li>").format(text) for text in others)
+    return (
+        paragraph(verdict)
+        + _by_app(step)
+        + paragraph(Markup('<span class="note">{}</span>').format(_MEANING))
+        + data.picture(name, f"{m.new_gpu} over {m.old_gpu}", partial(generations, m, dates))
+        + fold("Against data sheets and measured ceilings", Markup("<ul>{}</ul>").format(items))
+        + _details(step)
+    )
+
+
+def _pairs(results: Results, gpus: Sequence[str], data: Embedded) -> list[Markup]:
+    """The first pairs of GPUs, newer over older, or why there is none."""
+    every = list(itertools.combinations(gpus, 2))
+    shown = every[:MOST_PAIRS]
+    made = []
+    sides = pairs_of(results, shown)
+    for i, (gpu, side, step) in enumerate(zip(shown, sides, steps(sides), strict=True)):
+        body = (
+            _pair(step, side, f"pair-{i}", data)
+            if isinstance(step, Step)
+            else paragraph(f"Not compared: {step}.")
+        )
+        heading = f"{gpu[0]} over {gpu[1]}"
+        made.append(
+            Markup("<h3>{}</h3>\n{}").format(heading, body) if i == 0 else fold(heading, body)
+        )
+    if left := len(every) - len(shown):
+        made.append(paragraph(f"{left} more pairs: ./plots.sh compare OLD NEW."))
+    return made
+
+
+def _gain(cases: Sequence[styles.Case], question: str) -> str:
+    of = styles.summary(cases, question)
+    return "–" if of is None else f"{times(of.mean)} ({of.faster} of {of.n} faster)"
+
+
+def _styles(results: Results, gpu: str) -> Markup:
+    cases = styles.cases_of(results)
+    lines = []
+    for app in _apps({case.app for case in cases}):
+        of = [case for case in cases if case.app == app]
+        lines.append((app, len(of), *(_gain(of, question) for question in _STYLES)))
+    if not lines:
+        return Markup("")
+    return fold(
+        f"On one chip, {gpu}: what Ampere's and Hopper's ways of moving data gain",
+        table(("app", ">cases", *_STYLES.values()), lines),
+    )
+
+
+def _reached(results: Results, gpu: str) -> Markup:
+    lines: list[tuple[Any, ...]] = [
+        (r.name, f"{r.measured:,.0f} {r.unit}", f"{r.promised:,.0f} {r.unit}",
+         f"{100 * r.share:.0f} %")
+        for r in expect.reached(results)
+    ]  # fmt: skip
+    heads = ("ceiling", ">measured", ">data sheet", ">share")
+    return fold(f"{gpu}: what it reaches of its data sheet", table(heads, lines)) if lines else ""
+
+
+def _body(results: Results, data: Embedded) -> Markup:
+    there = set(results.groups["gpu"])
+    gpus = [gpu for gpu in results.gpus if gpu in there]
+    made = [_HOW, *_pairs(results, gpus, data)]
+    for gpu in gpus:
+        mine = results.where(gpu=gpu)
+        made += [_styles(mine, gpu), _reached(mine, gpu)]
+    return Markup("\n").join(made)
+
+
+register(Part("generations", "Compare two GPUs", _body, order=10))
