@@ -1,4 +1,4 @@
-"""``python -m plots advise``: which strategy to choose, at what price."""
+"""``python -m plots advise``: which strategy to choose, and its cost."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     kernel = parser.add_argument_group(
         "a kernel of your own, by its traits (microbench/twin/traits.hpp)"
     )
-    kernel.add_argument("--tile", metavar="BYTES", help="of a tile: 16KiB")
-    kernel.add_argument("--intensity", metavar="N", help="operations per byte that a tile brings")
+    kernel.add_argument("--tile", metavar="BYTES", help="bytes of a tile: 16KiB")
+    kernel.add_argument("--intensity", metavar="N", help="operations per byte of a tile")
     kernel.add_argument(
-        "--trait", action="append", metavar="NAME=VALUE", help="any other (repeatable)"
+        "--trait", action="append", metavar="NAME=VALUE", help="any other trait (repeatable)"
     )
     kernel.add_argument("--traits", type=Path, metavar="FILE", help="TOML file of traits")
     kernel.add_argument(
@@ -49,11 +49,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument("--kernel", metavar="NAME", help="which kernel of the report or the cubin")
     kernel.add_argument(
         "--measure", metavar="AMASIA",
-        help="measure with this program on this GPU, instead of asking what was recorded",
+        help="measure on this GPU with this program, in place of the recorded twins",
     )  # fmt: skip
     kernel.add_argument(
         "--nearest", action="store_true",
-        help="outside the measured range: answer for the nearest measured traits, another kernel",
+        help="outside the measured range: answer for the nearest measured kernel",
     )  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def _run(options: argparse.Namespace) -> int:
 register(
     Command(
         "advise",
-        "which strategy to choose, at what price",
+        "which strategy to choose, and its cost",
         _arguments,
         _run,
         (

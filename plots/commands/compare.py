@@ -60,7 +60,7 @@ def _confidence(text: str) -> float:
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", help="a result file, or a folder of them")
-    parser.add_argument("new", help="the same of what is judged")
+    parser.add_argument("new", help="the results that are judged, likewise")
     parser.add_argument("--app", help="one app, or one microbenchmark (default: all)")
     parser.add_argument("--strategy", help="one strategy (default: all)")
     parser.add_argument(
@@ -74,7 +74,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--sessions",
         action="append",
         metavar="FILE",
-        help="files of repeated runs: they tell how far values move between runs (repeatable; "
+        help="files of repeated runs: they show how far values move between runs (repeatable; "
         "default: OLD and NEW alone)",
     )
     parser.add_argument(
@@ -82,13 +82,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         type=_percent,
         default=0.0,
         metavar="PERCENT",
-        help="a smaller change is none",
+        help="ignore smaller changes",
     )
     parser.add_argument(
         "--confidence",
         type=_confidence,
         default=CONFIDENCE,
-        help="of all changes that are named, a share of 1 - confidence at most is wrong",
+        help="at most a share of 1 - confidence of the reported changes is wrong",
     )
     parser.add_argument(
         "--fail-on",
@@ -98,8 +98,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--old-gpu", help="which GPU of OLD, when it holds several")
     parser.add_argument("--new-gpu", help="which GPU of NEW, when it holds several")
-    parser.add_argument("--format", choices=_FORMATS, default="text", help="of the values")
-    parser.add_argument("--out", "-o", type=Path, help="a file for them (default: stdout)")
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="format of the values")
+    parser.add_argument("--out", "-o", type=Path, help="output file (default: stdout)")
 
 
 def _one_gpu(name: str, gpu: str | None, side: str) -> Results:

@@ -1,7 +1,7 @@
-"""``python -m plots docs``: the pages that are made of results.
+"""``python -m plots docs``: pages made of results.
 
-The repository keeps README's block with its picture, and docs/reproduction.md. All other pages are
-made when somebody wants to read them.
+The repository keeps README's block with its picture, and docs/reproduction.md. The other
+pages are made on demand.
 """
 
 from __future__ import annotations
@@ -110,12 +110,12 @@ def _run(options: argparse.Namespace) -> int:
 register(
     Command(
         "docs",
-        "the pages that are made of results, as Markdown",
+        "pages made of results, as Markdown",
         _arguments,
         _run,
         (
             ("docs results --out out/pages", "all pages, to be read"),
-            ("docs results --check", "for a test: whether what the repository keeps is of them"),
+            ("docs results --check", "for a test: exit 1 if a kept page differs"),
         ),
         statuses=(OK, "1 a kept page differs (--check)", MISTAKE, OUTPUT),
         order=50,

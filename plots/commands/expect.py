@@ -129,7 +129,7 @@ register(
         _run,
         (
             ("expect V100 A100", "what datasheets and the paper promise of NEW over OLD"),
-            ("expect", "the analysis of Svedin et al. 2021 once more"),
+            ("expect", "the A100-over-V100 analysis of Svedin et al. 2021"),
         ),
         order=20,
     )

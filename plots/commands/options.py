@@ -25,14 +25,14 @@ _SUFFIXES = (".svg", ".png", ".pdf")
 def results_argument(parser: argparse.ArgumentParser) -> None:
     """Result files or folders."""
     parser.add_argument(
-        "results", nargs="*", default=[RESULTS], help="result files, or folders searched for them"
+        "results", nargs="*", default=[RESULTS], help="result files, or folders of them"
     )
 
 
 def page_arguments(parser: argparse.ArgumentParser) -> None:
     """Those of a command that writes one text."""
     results_argument(parser)
-    parser.add_argument("--out", "-o", type=Path, help="a file (default: stdout)")
+    parser.add_argument("--out", "-o", type=Path, help="output file (default: stdout)")
 
 
 def print_or_write(text: str, out: Path | None) -> None:
@@ -46,7 +46,7 @@ def print_or_write(text: str, out: Path | None) -> None:
 
 def selection_arguments(parser: argparse.ArgumentParser, gpu: str = "the newest") -> None:
     """Which GPU (``gpu`` says which without a choice), app and modes of the files."""
-    parser.add_argument("--gpu", help=f"as the driver names it (default: {gpu})")
+    parser.add_argument("--gpu", help=f"name of the GPU, or a unique part of it (default: {gpu})")
     parser.add_argument("--app", help="one app (default: all)")
     parser.add_argument("--cache", choices=["cold", "hot"], help="one cache mode")
     parser.add_argument("--launch", choices=["stream", "graph"], help="one launch mode")
@@ -70,7 +70,7 @@ def _cannot_write(path: Path, error: OSError) -> PlotsError:
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[TextIO]:
-    """As opened_whole(), and says what was written. A place that cannot be written is an error
+    """As opened_whole(), and reports what was written. A place that cannot be written is refused
     before the work is done. Raises PlotsError."""
     try:
         with opened_whole(path) as file:

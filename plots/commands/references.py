@@ -23,14 +23,14 @@ def _run(options: argparse.Namespace) -> int:
 register(
     Command(
         "references",
-        "where new runs of recorded rows fall, as JSON for ReFrame",
+        "prediction intervals of recorded rows, as JSON for ReFrame",
         _arguments,
         _run,
         (
             ("references results", "on the terminal"),
             (
                 "references results -o sites/reframe/references.json",
-                "those of the repository; with your own results, those of your site",
+                "for the repository; with your own results, for your site",
             ),
         ),
         order=58,

@@ -28,7 +28,7 @@ def _run(options: argparse.Namespace) -> int:
 register(
     Command(
         "report",
-        "one self-contained HTML file",
+        "the whole answer in one HTML file",
         _arguments,
         _run,
         (

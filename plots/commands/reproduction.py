@@ -21,7 +21,7 @@ def _run(options: argparse.Namespace) -> int:
 register(
     Command(
         "reproduction",
-        "every table of the source documents beside results, as Markdown",
+        "every table of the source documents beside ours, as Markdown",
         page_arguments,
         _run,
         (

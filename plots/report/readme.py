@@ -29,11 +29,13 @@ _DRAWN_BY = ("figures/style.py", "figures/common.py", "report/heatmap.py")
 
 
 def _of_each_gpu(results: Results) -> list[Results]:
-    """The results of every GPU with comparison groups, in the order of ``Results.gpus``."""
+    """The results of every GPU with comparison groups: first what the current code measured, else
+    in the order of ``Results.gpus``."""
     if results.groups.empty:
         raise PlotsError("the result files hold no comparison group: nothing for README")
     with_groups = set(results.groups["gpu"])
-    return [results.where(gpu=gpu) for gpu in results.gpus if gpu in with_groups]
+    found = [results.where(gpu=gpu) for gpu in results.gpus if gpu in with_groups]
+    return sorted(found, key=lambda of_gpu: not (of_gpu.groups["version"] == "").any())
 
 
 def _in_main_mode(of_gpu: Results) -> Results:

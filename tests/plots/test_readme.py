@@ -145,7 +145,7 @@ def test_the_record_makes_a_small_page():
     if not (ROOT / "results" / "h200").is_dir():
         pytest.skip("nothing is recorded here")
     page = render(whole_record())
-    assert len(page.encode()) < 2_800_000
+    assert len(page.encode()) < 1_500_000
     assert len(table_rows(page, "rows")) > 1000
 
 
@@ -182,3 +182,11 @@ def test_the_readmes_commands_print_what_it_shows(tmp_path):
         rest = iter(result.stdout.splitlines())
         for line in lines:  # in this order
             assert any(line in found for found in rest), f"{command}: {line}"
+
+
+def test_the_page_of_choosing_cites_the_recorded_verdicts():
+    page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
+    of_gpu = whole_record().where(gpu="NVIDIA H200")
+    ratios = {v.label: v.advice.ratio for v in verdicts.verdicts(of_gpu)}
+    for label in {"gemm bf16", "nw", "lud", "pathfinder"} & ratios.keys():
+        assert f"{label} {ratios[label]:.2f}×" in page
