@@ -304,9 +304,9 @@ def compare(
     a result file to write, ``progress`` a function that is given a line now and then.
 
     What a callable raises is raised, with a note that names it. Raises WrongResult for outputs that
-    ``verify`` refuses, NotMeasured for work that is not on the stream or breaks the device (both
-    with ``result``, what there is of the others), NotSaved where ``out`` could be written before
-    the measurement and cannot after it (with ``result``), NoDevice, LibraryMissing, and ValueError,
+    ``verify`` refuses. Raises NotMeasured for work that is not on the stream or breaks the device.
+    Raises NotSaved where ``out`` cannot be written after the measurement, though it could before.
+    All three have a ``result``: what was measured. Raises NoDevice, LibraryMissing, and ValueError,
     TypeError and OSError for arguments that cannot be.
     """
     if not isinstance(implementations, Mapping):

@@ -15,6 +15,7 @@ endif()
 file(GLOB_RECURSE inputs_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/inputs/*.cpp)
 add_library(inputs STATIC ${inputs_sources})
 target_link_libraries(inputs PUBLIC amasia_options)
+amasia_compile_together(inputs inputs ${PROJECT_SOURCE_DIR}/inputs ${PROJECT_SOURCE_DIR}/inputs/formats)
 
 # What microbenchmarks share on the host.
 file(GLOB microbench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/microbench/*.cpp)

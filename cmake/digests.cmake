@@ -5,12 +5,14 @@
 # `cmake --build build/cpu --target <target>_digests` computes the digests and nothing else.
 
 include(code_options)
+include(rooms)
 
 # Knows what of a source counts. Installed, too: amasia_add_app() asks it.
 file(GLOB digest_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/digests/*.cpp)
 add_executable(amasia_digests ${digest_sources})
 target_link_libraries(amasia_digests PRIVATE amasia_options amasia_fmt amasia_nettle)
 target_compile_options(amasia_digests PRIVATE $<$<CONFIG:Release>:-Og>)  # its regular expressions compile in a third
+amasia_compile_together(amasia_digests digests ${CMAKE_CURRENT_LIST_DIR}/digests)
 set_target_properties(amasia_digests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 function(amasia_add_provenance target)

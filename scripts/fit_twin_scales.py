@@ -3,9 +3,8 @@
 
     PYTHONPATH=. .venv/bin/python scripts/fit_twin_scales.py [RESULTS] [--gpu GPU] [--drawn N]
 
-Used are the twins of a grid and the first N that were drawn by lot: what the others say of those
-after them (`python -m plots advise` prints it for all) was then not fitted to. One set of scales
-serves all strategies; each has its own mean and variance, those that suit it best.
+It uses the twins of a grid and the first N random ones, so that the others stay unseen by the fit.
+One set of scales serves all strategies; each has its own best mean and variance.
 """
 
 from __future__ import annotations

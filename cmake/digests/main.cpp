@@ -2,27 +2,25 @@
 // amasia_digests app NAME ROOT MANIFESTS APP_FOLDER OPTIONS OUTPUT SOURCE...
 //
 // Digests that tell whether a recorded result was made by the code that is here. Each covers what
-// can change what is timed, judged or bounded:
-//   a variant or comparator (an apps/<app>/*.cu that registers one)
-//     - itself and what it includes,
-//     - the .cu and .cpp files of the app's folder that register nothing, and what they include,
-//     - the ceilings, which bound every row: microbench/ceilings and what it includes, and those
-//     that the
-//       app's folder registers for itself,
-//     - apps/<app>/options.cmake and OPTIONS, which every kernel is compiled with;
-//   a microbenchmark (a microbench/<question>/*.cu that registers one)
-//     - itself, what it includes, and the files of its folder that register nothing,
-//     - microbench/<question>/options.cmake and OPTIONS;
-//   the harness: all of harness/ and inputs/, and what they include;
-//   an app outside the tree (amasia_add_app): as one inside, the same where the suite is installed;
-//   and
-//     one over all its sources, for variants whose file has not their name.
+// can change what is timed, judged or bounded.
+//   A variant or comparator (an apps/<app>/*.cu that registers one):
+//     - itself and what it includes;
+//     - the .cu and .cpp files of the app's folder that register nothing, and what they include;
+//     - the ceilings, which bound every row: microbench/ceilings, what it includes, and those that
+//       the app's folder registers for itself;
+//     - apps/<app>/options.cmake and OPTIONS, which every kernel is compiled with.
+//   A microbenchmark (a microbench/<question>/*.cu that registers one):
+//     - itself, what it includes, and the files of its folder that register nothing;
+//     - microbench/<question>/options.cmake and OPTIONS.
+//   The harness: all of harness/ and inputs/, and what they include.
+//   An app outside the tree (amasia_add_app): as one inside, the same where the suite is installed.
+//   One more covers all its sources, for variants whose file has not their name.
 //
-// `suite` writes to FOLDER what harness/results/provenance.cpp includes, source_manifest.txt (which
-// file is in which digest), and for `app`, whose MANIFESTS is that folder or its installed copy:
+// `suite` writes to FOLDER what harness/results/provenance.cpp includes, and three lists.
+//   source_manifest.txt    which file is in which digest
 //   ceiling_manifest.txt   "hash path", a line for each file of the ceilings' part
-//   ground_manifest.txt    "hash path included-path...", a line for each .cpp of variants/ and
-//   inputs/
+//   ground_manifest.txt    "hash path included-path...", for each .cpp of variants/ and inputs/
+// `app` reads the last two: MANIFESTS is that folder or its installed copy.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -74,7 +72,7 @@ class Suite {
 
  private:
   /// Files of a folder that register nothing, and its options. A .cpp that implements a header
-  /// belongs to whoever includes the header, unless all are asked for.
+  /// belongs to what includes the header, unless all are asked for.
   Paths shared_of(const std::string& folder, bool all) {
     Paths shared;
     for (const std::string& path : sources_.files_of(folder, {".cu", ".cpp"})) {

@@ -4,8 +4,8 @@ at what cost, and from which size on.
 Strategies are ranked by their overall speed-up, each at its best against baseline at its best. A
 strategy may be fast because of the schedule that it was best with, which the baseline could have
 had as well. So where baseline alone gains by that schedule (plots/judge/gains.py), the gain of
-movement has to be resolved too. What ran faster than the strategy named is said, with what would
-resolve it.
+movement has to be resolved too. Strategies that ran faster than the one named are listed, each
+with what would resolve it.
 """
 
 from __future__ import annotations
@@ -122,11 +122,7 @@ class Advice:
                 return "no comparison with baseline was recorded."
 
 
-def _all_lines(variant: str) -> int | None:
-    return involved_lines(f"apps/{variant}.cu")
-
-
-def _price(row: Any, base: Any | None) -> tuple[str, ...]:
+def _cost(row: Any, base: Any | None) -> tuple[str, ...]:
     def beside(name: str, unit: str, scale: float = 1) -> str | None:
         value = getattr(row, name)
         if not math.isfinite(value):
@@ -143,37 +139,26 @@ def _price(row: Any, base: Any | None) -> tuple[str, ...]:
         f"alignment {strategy.alignment}",
         f"needs {strategy.needs}",
     ]
-    base_variant = f"{row.app}/baseline"
-    for count, what in ((code_lines, "in its own file"), (_all_lines, "in all files involved")):
-        lines, base_lines = count(row.variant), count(base_variant)
+    for count, what in ((code_lines, "in its own file"), (involved_lines, "in all files involved")):
+        lines, of_baseline = (count(f"apps/{v}.cu") for v in (row.variant, f"{row.app}/baseline"))
         if lines is not None:
             text = f"{lines} lines {what}"
-            parts.append(text + (f" (baseline {base_lines})" if base_lines is not None else ""))
+            parts.append(text + (f" (baseline {of_baseline})" if of_baseline is not None else ""))
     if math.isfinite(row.local_bytes) and row.local_bytes > 0:
         parts.append(f"{row.local_bytes:.0f} B of local memory per thread (spills)")
     return tuple(p for p in parts if p)
 
 
-def _to_resolve(comparison: Any, rounds: int) -> str:
-    """What may resolve a comparison that is not; "" where nothing does."""
-    match comparison.claim:
-        case claim if claim == NOT_RESOLVED:
-            return f"more rounds (--rounds {max(2 * rounds, 2 * LEAST_ROUNDS) + 1})"
-        case claim if claim == NOT_BETWEEN_RUNS:
-            where = "another GPU" if comparison.gpus <= 1 else "more GPUs"
-            return f"more sessions (--sessions), on {where} of the model"
-        case claim if claim == WITHIN_NOISE:
-            return "a machine on which baseline differs less from itself, or another GPU"
-    return ""
-
-
-def _undecided_in_words(comparison: Any, rounds: int) -> str:
+def _undecided_in_words(c: Any, rounds: int) -> str:
     """ "tma 1.17× [0.99, 1.19], not resolved; more rounds (--rounds 31) may resolve it"."""
-    text = (
-        f"{comparison.strategy} "
-        f"{claimed_ratio(comparison.ratio, comparison.low, comparison.high)}, {comparison.claim}"
-    )
-    remedy = _to_resolve(comparison, rounds)
+    gpus = "another GPU" if c.gpus <= 1 else "more GPUs"
+    remedies = {
+        NOT_RESOLVED: f"more rounds (--rounds {max(2 * rounds, 2 * LEAST_ROUNDS) + 1})",
+        NOT_BETWEEN_RUNS: f"more sessions (--sessions), on {gpus} of the model",
+        WITHIN_NOISE: "a machine on which baseline differs less from itself, or another GPU",
+    }
+    text = f"{c.strategy} {claimed_ratio(c.ratio, c.low, c.high)}, {c.claim}"
+    remedy = remedies.get(c.claim)
     return f"{text}; {remedy} may resolve it" if remedy else text
 
 
@@ -257,7 +242,7 @@ def _one(
     ]
     named = ("gpu", "app", "size", "size_label", "cache", "launch", "kind")
     where = {name: getattr(group, name) for name in named}
-    where["work"] = (float(group.bytes), float(group.operations))
+    where |= {"role": role, "work": (float(group.bytes), float(group.operations))}
     absences = tuple(
         f"{row.strategy} {row.status}" + (f": {row.reason}" if row.reason else "")
         for row in rows
@@ -287,13 +272,13 @@ def _one(
     if not compared:
         others = sorted({c.role for c in in_group if not c.control} & {"iso", "best"})
         hints = tuple(f"compared at {other} only: --role {other}" for other in others)
-        return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
+        return Advice(**where, outcome="no comparison", remarks=absences + hints)
     if not faster:
         outcome = "not resolved" if undecided else "baseline"
         tie = _tie([c for c in compared if c.claim in UNDECIDED]) if rounds >= LEAST_TOLD else 0.0
         few = bool(undecided) and not tie and 0 < rounds < LEAST_ROUNDS
         return Advice(
-            **where, role=role, outcome=outcome, undecided=undecided, ahead=ahead(1),
+            **where, outcome=outcome, undecided=undecided, ahead=ahead(1),
             remarks=tuple(remarks), few_rounds=rounds if few else 0, tie=tie,
         )  # fmt: skip
     known = [gains[c.strategy] for c in faster if c.strategy in gains]
@@ -304,7 +289,7 @@ def _one(
         largest = max(by_schedule, key=lambda gain: gain.total.ratio)
         remarks += [_owed_to_the_schedule(gain) for gain in by_schedule]
         return Advice(
-            **where, role=role, outcome="schedule", undecided=undecided,
+            **where, outcome="schedule", undecided=undecided,
             ahead=ahead(largest.total.ratio), remarks=tuple(remarks), gain=largest,
         )  # fmt: skip
     best = max(faster, key=lambda c: c.ratio)
@@ -329,7 +314,6 @@ def _one(
         remarks.append(f"{winner} fell back: {row.fallback}")
     return Advice(
         **where,
-        role=role,
         outcome="faster",
         strategy=winner,
         ratio=float(best.ratio),
@@ -340,7 +324,7 @@ def _one(
         rivals=tuple(rivals),
         undecided=undecided,
         ahead=ahead(best.ratio, by_schedule),
-        price=_price(row, base),
+        price=_cost(row, base),
         remarks=tuple(remarks),
         gain=gain,
         runs=runs(best.sessions, best.gpus),
@@ -369,26 +353,19 @@ def _kinds_of(sizes: list[str]) -> dict[str, str]:
     }
 
 
-def advise(
-    results: Results,
-    role: str = "best",
-    app: str | None = None,
-    cache: str | None = None,
-    launch: str | None = None,
-) -> list[Advice]:
+def advise(results: Results, role: str = "best") -> list[Advice]:
     """One Advice per comparison group, by GPU, app, modes, kind, then size from small to large.
 
-    Raises PlotsError when the selection holds no group.
+    Raises PlotsError when there is no group.
     """
-    selected = results.where(app=app, cache=cache, launch=launch)
-    if selected.groups.empty:
+    if results.groups.empty:
         raise PlotsError("no comparison group matches the selection")
     found = []
     gains: dict[str, dict[str, Gain]] = {}
-    for gain in gains_of(selected) if role == "best" else ():
+    for gain in gains_of(results) if role == "best" else ():
         gains.setdefault(gain.group, {})[gain.strategy] = gain
-    for gpu in selected.gpus:
-        of_gpu = selected.where(gpu=gpu)
+    for gpu in results.gpus:
+        of_gpu = results.where(gpu=gpu)
         rows = _by_group(of_gpu.rows[_OF_ROW])
         comparisons = _by_group(of_gpu.comparisons[_OF_COMPARISON])
         times = times_beside(of_gpu)
@@ -401,16 +378,8 @@ def advise(
             by = ["cache", "launch", "kind", "order"]
             for group in groups.sort_values(by).itertuples():
                 key = group.group
-                found.append(
-                    _one(
-                        rows.get(key, ()),
-                        comparisons.get(key, ()),
-                        group,
-                        role,
-                        gains.get(key, {}),
-                        times,
-                    )
-                )
+                of_group = rows.get(key, ()), comparisons.get(key, ())
+                found.append(_one(*of_group, group, role, gains.get(key, {}), times))
     return found
 
 
@@ -482,7 +451,7 @@ def as_text(results: Results, advice: list[Advice]) -> str:
         for a in block:
             lines.append(f"  {a.size_label}: {a.sentence()}")
             if a.price:
-                lines.append("    price: " + "; ".join(a.price))
+                lines.append("    cost: " + "; ".join(a.price))
             lines += [f"    note: {remark}" for remark in a.remarks]
         lines += ["  " + from_size_on(block), ""]
     return "\n".join(lines).rstrip() + "\n"

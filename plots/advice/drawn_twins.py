@@ -1,12 +1,11 @@
-"""Kernels drawn by lot: traits for twins that no grid has, always the same ones.
+"""Random kernels: traits for twins that no grid has, always the same ones.
 
-    python3 -m plots.advice.drawn_twins             one a line, for `amasia run twin --traits`
-    python3 -m plots.advice.drawn_twins --unseen    those which no answer is made from
+    python3 -m plots.advice.drawn_twins             # one a line, for `amasia run twin --traits`
+    python3 -m plots.advice.drawn_twins --unseen    # those which no answer is made from
 
-A grid varies one trait at a time from a few middles, and its points are close to each other in a
-way in which a real kernel is to none of them. What is drawn by lot varies all traits together, so
-that such twins answer for a kernel that comes as they do for one more of the lot. Those that are
-kept unseen say how well: they are recorded only to be asked for.
+A grid varies one trait at a time from a few middles: its points are closer to each other than a
+real kernel is to any. Random kernels vary all traits together, so that a new kernel is like one
+more of them. The unseen ones are recorded only to measure how well the others answer.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from itertools import islice
 
 from plots.advice.possible_traits import beyond, contradiction, indivisible
 
-COUNT = 1200  # that are recorded
-UNSEEN = range(600, 800)  # of them, which never answer
+COUNT = 1200  # all that are recorded
+UNSEEN = range(600, 800)  # which never answer
 _SEED = 611
 # What a block can have where it can have most; elsewhere a strategy that does not fit is skipped.
 _MOST = {"shared_per_block": 232448, "registers_per_sm": 65536}

@@ -154,8 +154,8 @@ def worth_of(folder: Path = RECORDED) -> list[Worth]:
 
 
 def real_kernels(folder: Path = RECORDED) -> str:
-    """The same in a sentence, to stand wherever the accuracy of advice is said; "" where no example
-    was measured."""
+    """The same in a sentence, for wherever the accuracy of advice is given; "" where no example was
+    measured."""
     worth = [of for of in worth_of(folder) if of.gains]
     if not worth:
         return ""

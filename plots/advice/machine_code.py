@@ -1,9 +1,9 @@
-"""What a kernel's machine code says of how its tiles travel: the loop that brings a tile to shared
-memory, and what one turn of it does.
+"""How a kernel moves its tiles, by its machine code: the loop that brings a tile to shared memory,
+and what one iteration of it does.
 
 Read from `cuobjdump -sass`, for a kernel that the suite did not compile. Counts are of a thread, or
-of a warp for what one thread does for all; where a number is known only while the program runs
-(the bytes of a bulk copy, the turns of an inner loop) it is not guessed.
+of a warp for what one thread does for all. Numbers that only the running program knows (the bytes
+of a bulk copy, the iterations of an inner loop) are not guessed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from plots import shell
 from plots.errors import PlotsError, nearest
 from plots.tree import ROOT
 
@@ -137,29 +138,18 @@ def find_cuobjdump() -> str:
     )
 
 
-def _run(arguments: Sequence[str], path: Path) -> str:
-    try:
-        done = subprocess.run(
-            arguments, capture_output=True, encoding="utf-8", errors="replace", check=False
-        )
-    except OSError as error:
-        raise PlotsError(f"{arguments[0]}: cannot be run ({error.strerror})") from None
-    if done.returncode != 0 or not done.stdout.strip():
-        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        raise PlotsError(
-            f"{path}: expected a cubin, an object or a program with machine code; cuobjdump says: "
-            f"{said[-1]}"
-        )
-    return done.stdout
-
-
 def read_kernels(path: Path) -> list[Kernel]:
     """The kernels in a cubin, an object file or a program, by cuobjdump. Raises PlotsError."""
     if not path.is_file():
         raise PlotsError(f"{path}: expected a cubin, found nothing")
     cuobjdump = find_cuobjdump()
-    listing = _run([cuobjdump, "-sass", str(path)], path)
-    kernels = list(kernels_in(listing, _run([cuobjdump, "-res-usage", str(path)], path)))
+    try:
+        texts = [shell.run([cuobjdump, option, str(path)]) for option in ("-sass", "-res-usage")]
+    except PlotsError as error:
+        raise PlotsError(
+            f"{path}: expected a cubin, an object or a program with machine code; {error}"
+        ) from None
+    kernels = list(kernels_in(*texts))
     if not kernels:
         raise PlotsError(f"{path}: holds no machine code of a kernel, PTX at most: compile it for "
                          "an architecture (nvcc -arch=sm_90 -cubin)")  # fmt: skip
@@ -207,18 +197,23 @@ def _resources(text: str) -> dict[str, tuple[int, int, int]]:
     return used
 
 
-def choose(kernels: Sequence[Kernel], name: str | None, path: Path) -> Kernel:
-    """The kernel of that name, or of which the name is a part, or the only one. Raises
-    PlotsError."""
-    names = list(dict.fromkeys(k.name for k in kernels))
+def named(kernels: Sequence[Any], name: str | None, path: Path) -> list[Any]:
+    """Those of one kernel: of that name, or of which the name is a part, or all if they have one
+    name. Raises PlotsError."""
     exact = [k for k in kernels if k.name == name]
     found = exact or [k for k in kernels if name is None or name in k.name]
     if not found:
+        names = list(dict.fromkeys(k.name for k in kernels))
         raise PlotsError(f"{path}: has no kernel {name!r}; {nearest(str(name), names)}")
     if len({k.name for k in found}) > 1:
-        shown = ", ".join(dict.fromkeys(k.name for k in found))
+        shown = "; ".join(dict.fromkeys(k.name for k in found))
         raise PlotsError(f"{path}: which kernel? --kernel NAME, one of {shown}")
-    return max(found, key=lambda k: k.architecture or 0)
+    return found
+
+
+def choose(kernels: Sequence[Kernel], name: str | None, path: Path) -> Kernel:
+    """The kernel of that name for the newest architecture. Raises PlotsError."""
+    return max(named(kernels, name, path), key=lambda k: k.architecture or 0)
 
 
 def _blocks(code: Sequence[Instruction]) -> tuple[list[range], list[list[int]]]:

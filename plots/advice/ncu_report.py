@@ -1,5 +1,5 @@
 """A report of NVIDIA's Nsight Compute, of any kernel: its CSV export, or the .ncu-rep file itself
-where Nsight Compute's Python module is installed.
+where Nsight Compute is on PATH.
 
 The harness reads the same tables (harness/process/ncu_output.hpp); both are held to the same
 recorded ones, tests/golden/ncu.
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-import importlib
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from plots import shell
 from plots.errors import PlotsError
@@ -169,48 +168,38 @@ def _parsed(path: Path, lines: list[str], mark: str) -> list[list[str]]:
     return rows
 
 
-def _name(line: dict[str, str]) -> str:
-    return _BY_TITLE.get(line["Metric Name"], line["Metric Name"])
+Cell = tuple[str, str, str]  # metric, number, unit
 
 
-def _of_details(path: Path, rows: list[list[str]]) -> Iterator[Counted]:
+def _launches(rows: list[list[str]]) -> Iterator[tuple[dict[str, str], list[Cell]]]:
+    """Of each launch in a table the line that names it, and its cells. The raw page has a line for
+    a launch and units in lines without an ID, the details page a line for a metric."""
     head, *rest = rows
     lines = [dict(zip(head, row, strict=True)) for row in rest]
-    decimal = _convention(
-        path,
-        ((_name(line), line["Metric Value"], line.get("Metric Unit", "")) for line in lines),
-    )
-    last, kernel = None, None
-    for line in lines:
-        if kernel is None or line["ID"] != last:
-            if kernel is not None:
-                yield kernel
-            last = line["ID"]
-            kernel = Counted(
-                line.get("Kernel Name", ""), {}, _shape(line.get("Block Size", "")),
-                _shape(line.get("Grid Size", "")),
-            )  # fmt: skip
-        value = value_of(line["Metric Value"], line.get("Metric Unit", ""), decimal)
-        if value is not None:
-            kernel.metrics[_name(line)] = value
-    if kernel is not None:
-        yield kernel
-
-
-def _of_raw(path: Path, rows: list[list[str]]) -> Iterator[Counted]:
-    head, *rest = rows
-    measured: list[tuple[dict[str, str], dict[str, str]]] = []  # a line, and the units before it
+    if {"Metric Name", "Metric Value"} <= set(head):
+        for _, of in itertools.groupby(lines, key=lambda line: line["ID"]):
+            named = [(m, m["Metric Name"]) for m in of]
+            yield (
+                named[0][0],
+                [
+                    (_BY_TITLE.get(name, name), m["Metric Value"], m.get("Metric Unit", ""))
+                    for m, name in named
+                ],
+            )
+        return
     units = dict.fromkeys(head, "")
-    for row in rest:
-        line = dict(zip(head, row, strict=True))
+    for line in lines:
         if line["ID"]:
-            measured.append((line, units))
+            yield line, [(name, line[name], units[name]) for name in head if "__" in name]
         else:
             units = line
-    metrics = [name for name in head if "__" in name]
-    decimal = _convention(path, ((m, line[m], of[m]) for line, of in measured for m in metrics))
-    for line, of in measured:
-        values = {m: value_of(line[m], of[m], decimal) for m in metrics}
+
+
+def _kernels(path: Path, rows: list[list[str]]) -> Iterator[Counted]:
+    launches = list(_launches(rows))
+    decimal = _convention(path, (cell for _, cells in launches for cell in cells))
+    for line, cells in launches:
+        values = {metric: value_of(text, unit, decimal) for metric, text, unit in cells}
         yield Counted(
             line.get("Kernel Name", ""),
             {metric: value for metric, value in values.items() if value is not None},
@@ -219,20 +208,35 @@ def _of_raw(path: Path, rows: list[list[str]]) -> Iterator[Counted]:
         )
 
 
-def read_csv(path: Path) -> list[Counted]:
-    """The kernels of `ncu --csv`, raw page or details page. Raises PlotsError."""
+def _text_of(path: Path) -> str:
+    """Of a .ncu-rep file what Nsight Compute exports, else the file. Raises PlotsError."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
+    if path.suffix == ".ncu-rep":
+        export = ["ncu", "-i", str(path), "--csv", "--page", "raw"]
+        try:
+            return shell.run(export, LC_ALL="C")
+        except PlotsError as error:
+            file = shell.command(path.stem + ".csv")
+            raise PlotsError(
+                f"{path}: {error}; export it with the Nsight Compute that wrote it: "
+                f"{shell.command(*export)} > {file}, and give that"
+            ) from None
     utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # as PowerShell's >
     text = content.decode("utf-16" if utf_16 else "utf-8-sig", errors="replace")
     if "\0" in text:
         raise PlotsError(f"{path}: is no text in UTF-8 or, with its byte-order mark, UTF-16")
+    return text
+
+
+def read_report(path: Path) -> list[Counted]:
+    """The kernels of a .ncu-rep file or of `ncu --csv`, raw or details page. Raises PlotsError."""
+    text = _text_of(path)
     kernels: list[Counted] = []
     for rows in _tables(path, text.splitlines()):
-        details = {"Metric Name", "Metric Value"} <= set(rows[0])
-        kernels += (_of_details if details else _of_raw)(path, rows)
+        kernels += _kernels(path, rows)
     if not kernels:
         said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
         raise PlotsError(
@@ -241,51 +245,3 @@ def read_csv(path: Path) -> list[Counted]:
             + ". Export a report with: ncu -i report.ncu-rep --csv --page raw > report.csv"
         )
     return kernels
-
-
-def _export_instead(path: Path) -> str:
-    export = shell.command("ncu", "-i", path.name, "--csv", "--page", "raw")
-    return f"export it with: {export} > {shell.command(path.stem + '.csv')}, and give that"
-
-
-def read_binary(path: Path) -> list[Counted]:
-    """The kernels of a .ncu-rep file, by Nsight Compute's Python module. Raises PlotsError."""
-    if not path.is_file():
-        raise PlotsError(f"{path}: expected a report, found nothing")
-    try:
-        module: Any = importlib.import_module("ncu_report")
-    except ImportError:
-        raise PlotsError(
-            f"{path}: Nsight Compute's Python module ncu_report is not installed (its folder "
-            f"extras/python on PYTHONPATH); {_export_instead(path)}"
-        ) from None
-    try:
-        return [_of_action(action) for range_ in module.load_report(str(path)) for action in range_]
-    except Exception as error:  # whatever another version's module raises
-        raise PlotsError(
-            f"{path}: this Nsight Compute's module cannot read it ({error}), maybe because another "
-            f"version wrote it; {_export_instead(path)}"
-        ) from None
-
-
-def _of_action(action: Any) -> Counted:
-    metrics = {}
-    for name in action.metric_names():
-        metric = action[name]
-        value = metric.value()
-        if isinstance(value, (int, float)) and math.isfinite(value):
-            metrics[name] = value * _UNITS.get(str(metric.unit() or "").split("/")[0], 1)
-
-    def shape(of: str) -> tuple[int, int, int] | None:
-        sides = [metrics.get(f"launch__{of}_dim_{axis}") for axis in "xyz"]
-        if any(side is None for side in sides):
-            return None
-        x, y, z = (int(side) for side in sides if side is not None)
-        return x, y, z
-
-    return Counted(action.name(), metrics, shape("block"), shape("grid"))
-
-
-def read_report(path: Path) -> list[Counted]:
-    """The kernels of a report, by the kind of file. Raises PlotsError."""
-    return read_binary(path) if path.suffix == ".ncu-rep" else read_csv(path)

@@ -1,12 +1,13 @@
-"""The traits of a kernel of one's own, as far as a report of Nsight Compute or its machine code say
-them: for the twin (plots/advice/twin.py), which is asked about a kernel by its traits.
+"""The traits of a user's kernel, from a report of Nsight Compute or its machine code: for the twin
+(plots/advice/twin.py), which is asked about a kernel by its traits.
 
-What cannot be derived is named with what would say it. Nothing is guessed: a trait that is neither
-derived nor given by hand is that of most recorded twins, and is said to be.
+Nothing is guessed. A trait that is neither derived nor given by hand is that of most recorded
+twins, and the answer lists it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from plots.advice.machine_code import WAYS, TileLoop
 from plots.advice.ncu_report import Counted
 from plots.advice.twin import Twin
 from plots.advice.twin_traits import integer
-from plots.errors import PlotsError, nearest
+from plots.errors import PlotsError
 
 _FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 _FADD = "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
@@ -25,7 +26,7 @@ _OF_WARPS = "smsp__inst_executed.sum"
 _INTO_SMS = ("l1tex__m_xbar2l1tex_read_bytes.sum", "dram__bytes_read.sum")
 _STAGED_BARRIERS = 2  # of a block's barriers per tile, those that the movement itself needs
 
-# What is asked of somebody by hand, when nothing says it.
+# What has to be given by hand, where neither report nor code shows it.
 BY_HAND = {
     "tile": "bytes of a tile (--tile 16KiB): nothing says how much a copy brings",
     "row_bytes": "bytes of a row (--trait row_bytes=512)",
@@ -84,25 +85,9 @@ class Observed:
         return {name: what for name, what in BY_HAND.items() if name not in known}
 
 
-def _chosen(kernels: Sequence[Counted], name: str | None, path: Path) -> list[Counted]:
-    """The launches of one kernel. Of several the one that took longest is meant, unless named."""
-    names = list(dict.fromkeys(k.name for k in kernels))
-    if name is not None:
-        found = [k for k in kernels if name in k.name]
-        if not found:
-            raise PlotsError(f"{path}: has no kernel {name!r}; {nearest(name, names)}")
-        if len({k.name for k in found}) > 1:
-            shown = "; ".join(dict.fromkeys(k.name for k in found))
-            raise PlotsError(f"{path}: which kernel? --kernel NAME, one of {shown}")
-        return found
-    if len(names) > 1:
-        raise PlotsError(f"{path}: which kernel? --kernel NAME, one of {'; '.join(names)}")
-    return list(kernels)
-
-
 def from_report(path: Path, kernel: str | None = None) -> Observed:
     """What a report of Nsight Compute says. Raises PlotsError."""
-    launches = _chosen(ncu_report.read_report(path), kernel, path)
+    launches = machine_code.named(ncu_report.read_report(path), kernel, path)
     first = launches[0]
     of = Observed(first.name)
     if len(launches) > 1:
@@ -151,15 +136,18 @@ def _bytes_of(launch: Counted, of: Observed) -> None:
         of.take("mebibytes", max(1, round(read / 2**20)), "dram__bytes_read.sum")
 
 
+def _volume(option: str, text: str) -> int:
+    """ "32,8" or "32x8" -> 256. Raises PlotsError."""
+    sides = [integer(side) for side in text.replace("x", ",").split(",")]
+    if len(sides) > 3 or not all(sides):
+        raise PlotsError(f"expected {option} as X, X,Y or X,Y,Z, not {text!r}")
+    return math.prod(side or 1 for side in sides)
+
+
 def threads_of(block: str) -> int:
-    """ "32,8" -> 256. Raises PlotsError."""
-    sides = [integer(side) for side in block.replace("x", ",").split(",")]
-    threads = 1
-    for side in sides:
-        if side is None or side < 1:
-            raise PlotsError(f"expected --block as X, X,Y or X,Y,Z, not {block!r}")
-        threads *= side
-    if len(sides) > 3 or threads > 1024:
+    """Of a block that there can be. Raises PlotsError."""
+    threads = _volume("--block", block)
+    if threads > 1024:
         raise PlotsError(f"expected a block of at most 1024 threads as --block, not {block!r}")
     return threads
 
@@ -186,7 +174,7 @@ def from_cubin(path: Path, block: str | None, grid: str | None, kernel: str | No
     if chosen.local_bytes:
         of.facts.append(f"{chosen.local_bytes} bytes of local memory per thread (spills or arrays)")
     if grid is not None:
-        of.facts.append(f"a grid of {_blocks_of(grid)} blocks")
+        of.facts.append(f"a grid of {_volume('--grid', grid)} blocks")
     loop = machine_code.tile_loop(chosen)
     if loop is None:
         of.facts.append(
@@ -197,16 +185,6 @@ def from_cubin(path: Path, block: str | None, grid: str | None, kernel: str | No
     of.facts += _facts_of(loop)
     _take_loop(loop, threads, chosen.static_shared, of)
     return of
-
-
-def _blocks_of(grid: str) -> int:
-    sides = [integer(side) for side in grid.replace("x", ",").split(",")]
-    if not 1 <= len(sides) <= 3 or any(side is None or side < 1 for side in sides):
-        raise PlotsError(f"expected --grid as X, X,Y or X,Y,Z, not {grid!r}")
-    blocks = 1
-    for side in sides:
-        blocks *= side or 1
-    return blocks
 
 
 def _facts_of(loop: TileLoop) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether any kernel has the traits that somebody asks about, and which the twin can have.
+"""Whether any kernel can have the given traits, and whether the twin can.
 
 The rules are those of ``contradiction`` in microbench/twin/traits.hpp: tests hold both to the same
 cases (tests/plots/contradicting_traits.json). A trait that is not there is not judged.

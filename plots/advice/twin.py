@@ -9,10 +9,9 @@ new one needs no change here.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -23,10 +22,7 @@ import msgspec
 import numpy as np
 
 from plots.advice.drawn_twins import answering, unseen
-from plots.advice.possible_traits import (
-    beyond,
-    indivisible,
-)
+from plots.advice.possible_traits import beyond, indivisible
 from plots.advice.twin_places import NUGGET, place_of, places_of_twins, position
 from plots.advice.twin_traits import Traits, kind_of, outside
 from plots.data.documents import find_files, read_document, text_of
@@ -38,6 +34,7 @@ from plots.statistics.kriging import LEAST, Field
 from plots.statistics.kriging import nearest as nearest_points
 
 NAME = "twin/strategies"
+_OF_A_BLOCK = {"rows", "row_bytes", "threads"}  # traits without which nothing is known of it
 _MEASURED = f'"name":"{NAME}"'.encode()  # in a file with recorded twins
 NEIGHBOURS = 4  # recorded twins that answer for one that is not
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
@@ -45,13 +42,12 @@ WITHIN = 0.05  # a choice that costs no more than this share is as good as the b
 
 @dataclass(frozen=True)
 class Computed:
-    """What a strategy costs a kernel that has no twin, from its traits. ``registers`` and
-    ``blocks_per_sm`` are the least and the most of the nearest twins; ``own_twin`` says why a
-    twin of its own would hold other blocks, "" when it would not."""
+    """What a strategy costs a kernel that has no twin, from its traits. ``registers`` are the least
+    and the most of the nearest twins; ``own_twin`` says why a twin of its own would hold other
+    blocks, "" when it would not."""
 
     held: Held
     registers: tuple[int, int] | None
-    blocks_per_sm: tuple[int, int] | None
     own_twin: str
 
 
@@ -100,8 +96,8 @@ def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
 
 
 def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin]]:
-    """The same, and those that are kept unseen (plots/advice/drawn_twins.py): no answer is made
-    from them, nor how wide its interval is, so that they show what answers are worth."""
+    """The same, and the unseen ones (plots/advice/drawn_twins.py): neither an answer nor the width
+    of its interval is made from them, so that they show what answers are worth."""
     found, _ = find_files([Path(path) for path in paths])
     twins: dict[tuple[Any, ...], Twin] = {}
     for path in found:
@@ -116,6 +112,8 @@ def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin
                 measured = _measured(row)
                 rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured
         for key, strategies in rows.items():
+            if not dict(key).keys() >= _OF_A_BLOCK:
+                continue
             device = msgspec.to_builtins(provenance.device)
             twin = Twin(device["name"], provenance.date_utc, dict(key), strategies, device)
             other = twins.get((twin.gpu, key))
@@ -151,12 +149,12 @@ def _key(traits: Traits) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _drawn_traits() -> tuple[frozenset[tuple[tuple[str, str], ...]], ...]:
-    """The traits of the kernels drawn by lot: of those that answer, and of those kept unseen."""
+    """The traits of the random kernels: of those that answer, and of the unseen ones."""
     return frozenset(map(_key, answering())), frozenset(map(_key, unseen()))
 
 
 def by_lot(twin: Twin) -> bool:
-    """Whether it is one of the kernels drawn by lot that answer."""
+    """Whether it is one of the random kernels that answer."""
     return _key(twin.traits) in _drawn_traits()[0]
 
 
@@ -205,34 +203,27 @@ class Answer:
 
 
 class Between:
-    """Twins of one GPU, and what they say of kernels between them: of each strategy the logarithm
-    of its gain, or what else ``value_of`` tells of a strategy of a twin, where enough have it.
+    """Twins of one GPU, and the logarithm of each strategy's gain for kernels between them.
 
-    Where twins of kernels drawn by lot are recorded, it is they that say how far off an answer may
-    be: points of a grid lie closer to each other than a kernel that comes lies to any."""
+    Where twins of random kernels are recorded, they alone decide how wide an interval is: points of
+    a grid lie closer to each other than a new kernel lies to any."""
 
-    def __init__(
-        self,
-        twins: Sequence[Twin],
-        value_of: Callable[[Twin, Measured], float] = lambda _, m: math.log(m.ratio),
-    ) -> None:
+    def __init__(self, twins: Sequence[Twin]) -> None:
         self.twins = tuple(twins)
         self.device = twins[0].device if twins else {}
-        drawn_ones = np.array([by_lot(of) for of in self.twins], dtype=bool)
-        self.like_new = drawn_ones if drawn_ones.any() else ~drawn_ones
+        random_ones = np.array([by_lot(of) for of in self.twins], dtype=bool)
+        like_new = random_ones if random_ones.any() else ~random_ones
         self._fields: dict[str, Field] = {}
         self._found: dict[tuple[str, bytes], tuple[float, float]] = {}  # at places asked for before
-        self._points: dict[str, dict[int, int]] = {}  # of a strategy: number of a twin -> point
         for name in NAMES:
             ran = [i for i, of in enumerate(self.twins) if name in of.times]
-            self._points[name] = {number: point for point, number in enumerate(ran)}
             if len(ran) >= LEAST:
                 there = [self.twins[i] for i in ran]
                 self._fields[name] = Field(
                     places_of_twins([of.traits for of in there], name, self.device),
-                    np.array([value_of(of, of.strategies[name]) for of in there]),
+                    np.array([math.log(of.times[name]) for of in there]),
                     NUGGET,
-                    self.like_new[ran],
+                    like_new[ran],
                 )
         self._places = places_of_twins([of.traits for of in self.twins], "baseline", self.device)
         positions = [position(of.traits) for of in self.twins]
@@ -244,10 +235,10 @@ class Between:
         for number, of in enumerate(self.twins):
             self._kinds.setdefault(kind_of(of.traits), []).append(number)
 
-    def covers(self, traits: Traits, left_out: int | None = None) -> bool:
-        """Whether a kernel lies in the range of the twins of its kind, but ``left_out``, in each
-        trait by itself: whether outside() has nothing to say of it."""
-        others = [i for i in self._kinds.get(kind_of(traits), ()) if i != left_out]
+    def covers(self, traits: Traits) -> bool:
+        """Whether a kernel lies in the range of the twins of its kind, in each trait by itself:
+        whether outside() has nothing to say of it."""
+        others = self._kinds.get(kind_of(traits), [])
         if not others:
             return False
         here = position(traits)
@@ -258,25 +249,19 @@ class Between:
         point = np.array([here[self._named[column]] for column in columns])
         return bool(((there.min(0) - 1e-9 <= point) & (point <= there.max(0) + 1e-9)).all())
 
-    def nearest(self, traits: Traits, count: int, left_out: int | None = None) -> list[Twin]:
+    def nearest(self, traits: Traits, count: int) -> list[Twin]:
         """Of the same kind, the nearest first."""
-        numbers = [i for i in self._kinds.get(kind_of(traits), ()) if i != left_out]
+        numbers = self._kinds[kind_of(traits)]
         here = place_of(traits, "baseline", self.device)
         return [self.twins[numbers[i]] for i in nearest_points(here, self._places[numbers], count)]
 
-    @staticmethod
-    def _registers(traits: Traits) -> int:
-        """Per thread in its twin, when that needs more than the kernel has; else 0."""
-        if not {"rows", "row_bytes", "threads"} <= traits.keys():
-            return 0
-        own = registers_of_its_twin(traits)
-        return own if own > int(traits.get("registers", LEAST_REGISTERS)) else 0
-
     def _places_of(self, strategy: str, traits: Traits) -> list[np.ndarray]:
         """Of a kernel, and of its twin where that needs more registers."""
+        own = registers_of_its_twin(traits)
+        more = own > int(traits.get("registers", LEAST_REGISTERS))
         return [
             place_of(traits, strategy, self.device, registers)
-            for registers in dict.fromkeys((0, self._registers(traits)))
+            for registers in ((0, own) if more else (0,))
         ]
 
     def _at(
@@ -295,17 +280,13 @@ class Between:
             if places:
                 self._at(strategy, known, places)
 
-    def said_of(
-        self, strategy: str, traits: Traits, left_out: int | None = None
-    ) -> tuple[float, float] | str:
-        """The value of a strategy for a kernel, and half the width of its interval; with
-        ``left_out`` that of a twin as if it had not been recorded. A text is why there is none."""
-        field, points = self._fields.get(strategy), self._points[strategy]
-        known = len(points) - (left_out in points)
-        if field is None or known < LEAST:
+    def said_of(self, strategy: str, traits: Traits) -> tuple[float, float] | str:
+        """The value of a strategy for a kernel, and half the width of its interval. A text is why
+        there is none."""
+        field = self._fields.get(strategy)
+        if field is None:
+            known = sum(strategy in of.times for of in self.twins)
             return f"{known} recorded twins have it, and {LEAST} are needed to answer for others"
-        if left_out is not None and left_out in points:
-            return field.left_out(points[left_out])
         ends = self._at(strategy, field, self._places_of(strategy, traits))
         # A kernel may have more blocks than any twin of its traits. Then the answer reaches from
         # its twin's to that for so many blocks, which is no longer between twins.
@@ -320,9 +301,7 @@ def _between(twins: tuple[Twin, ...]) -> Between:
     return Between(twins)
 
 
-def _gains(
-    traits: Traits, between: Between, chosen: Sequence[Twin], left_out: int | None
-) -> dict[str, Measured]:
+def _gains(traits: Traits, between: Between, chosen: Sequence[Twin]) -> dict[str, Measured]:
     """What the twins say of each strategy, without what it costs. Of baseline, the noise of the
     nearest; a strategy that none of the nearest could have has none."""
     said = {}
@@ -334,7 +313,7 @@ def _gains(
         elif name == "baseline":
             said[name] = Measured(name, 1.0, min(m.low for m in ran), max(m.high for m in ran))
         else:
-            found = between.said_of(name, traits, left_out)
+            found = between.said_of(name, traits)
             if isinstance(found, str):
                 said[name] = Measured(name, reason=found)
             else:
@@ -345,16 +324,9 @@ def _gains(
     return said
 
 
-def _ends(kernels: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int] | None:
-    values = [kernel[name] for kernel in kernels if name in kernel]
-    return (min(values), max(values)) if values else None
-
-
 def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
     """A strategy that several twins answer for, with what it costs a kernel with these traits;
     without a value where its tiles do not fit."""
-    if not {"rows", "row_bytes", "threads"} <= traits.keys():
-        return m  # a record without them does not say what a block is
     device = twins[0].device
     of_kernel = held(m.strategy, traits, device)
     most = device.get("shared_per_block")
@@ -365,17 +337,15 @@ def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
             f"{most}",
         )
     nearby = [twin.strategies.get(m.strategy) for twin in twins]
-    kernels = [of.kernel for of in nearby if of is not None]
     own = ""
     if not indivisible(traits):
         registers = registers_of_its_twin(traits)
         of_twin = held(m.strategy, traits, device, registers)
         if of_twin.blocks_per_sm != of_kernel.blocks_per_sm:
             own = f"{of_twin.blocks_per_sm} in its own twin, which may need {registers} registers"
-    computed = Computed(
-        of_kernel, _ends(kernels, "registers"), _ends(kernels, "blocks_per_sm"), own
-    )
-    return replace(m, computed=computed)
+    needed = [of.kernel["registers"] for of in nearby if of is not None and of.kernel]
+    ends = (min(needed), max(needed)) if needed else None
+    return replace(m, computed=Computed(of_kernel, ends, own))
 
 
 def _claim(m: Measured, noise: tuple[float, float]) -> str:
@@ -392,70 +362,31 @@ def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | Non
     fits on that GPU."""
     if twins and (why := beyond(traits, twins[0].device)):
         raise PlotsError(f"no block with these traits fits on {twins[0].gpu}: {why}")
+    given, remarks = traits, ()
     exact = [twin for twin in twins if twin.traits == traits]
-    remarks = []
-    given = traits
     if not exact and int(traits.get("registers", LEAST_REGISTERS)) < LEAST_REGISTERS:
         # Whatever a twin is told, it has no more blocks per SM than with those that it may need.
         traits = {**traits, "registers": str(LEAST_REGISTERS)}
         exact = [twin for twin in twins if twin.traits == traits]
-        remarks.append(
+        remarks = (
             f"registers is {given['registers']}, taken as {LEAST_REGISTERS}: a twin may need as "
-            "many itself. An SM may hold more blocks of the kernel."
+            "many itself. An SM may hold more blocks of the kernel.",
         )
     if exact:
-        chosen = [exact[-1]]
-        strategies = {
-            name: exact[-1].strategies.get(name, Measured(name, reason="not recorded"))
-            for name in NAMES
-        }
+        chosen = exact[-1:]
+        unknown = {name: Measured(name, reason="not recorded") for name in NAMES}
+        strategies = {name: chosen[0].strategies.get(name, unknown[name]) for name in NAMES}
     else:
         between = _between(tuple(twins))
         if not between.covers(traits):
             why = "; ".join(outside(traits, twins, asked or {}))
             raise OutsideRangeError(f"outside the measured range: {why}")
-        return _answer_between(traits, given, between, tuple(remarks))
-    return _ranked(given, chosen, strategies, True, tuple(remarks))
-
-
-def _answer_between(
-    traits: Traits,
-    given: Traits,
-    between: Between,
-    remarks: tuple[str, ...] = (),
-    left_out: int | None = None,
-) -> Answer:
-    """The answer where no twin has just these traits."""
-    chosen = between.nearest(traits, NEIGHBOURS, left_out)
-    strategies = {
-        name: _priced(m, given, chosen) if m.ok else m
-        for name, m in _gains(traits, between, chosen, left_out).items()
-    }
-    return _ranked(given, chosen, strategies, False, remarks)
-
-
-def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[int, Twin, Answer | None]]:
-    """Twins of one GPU, those drawn by lot if there are any, each with its number and the answer
-    that the others give; None where they cannot."""
-    between = _between(tuple(twins))
-    for number in np.flatnonzero(between.like_new):
-        of, said = twins[number], None
-        if between.covers(of.traits, int(number)):
-            with contextlib.suppress(PlotsError):
-                said = _answer_between(of.traits, of.traits, between, left_out=int(number))
-        yield int(number), of, said
-
-
-def answers_to_unseen(
-    twins: Sequence[Twin], unseen: Sequence[Twin]
-) -> Iterator[tuple[Twin, Answer | None]]:
-    """Each of ``unseen`` with the answer that twins of its GPU give; None where they cannot."""
-    _between(tuple(twins)).ask_together([of.traits for of in unseen])
-    for of in unseen:
-        said = None
-        with contextlib.suppress(PlotsError):
-            said = answer(of.traits, twins)
-        yield of, said
+        chosen = between.nearest(traits, NEIGHBOURS)
+        strategies = {
+            name: _priced(m, given, chosen) if m.ok else m
+            for name, m in _gains(traits, between, chosen).items()
+        }
+    return _ranked(given, chosen, strategies, bool(exact), remarks)
 
 
 def _ranked(
@@ -489,117 +420,101 @@ def _ranked(
     )  # fmt: skip
 
 
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %"
+
+
 @dataclass(frozen=True)
 class Accuracy:
-    """How well recorded twins answer: for those that are kept unseen, or, without such, for each
-    other, each left out in turn. ``gain_error`` are the median and the 90th percentile of the
-    absolute relative errors of ``gains`` speed-ups, of which ``covered`` were measured inside the
-    interval that was said. Of the ``claims`` "faster" or "slower" some were measured to be no such
-    thing (``unresolved``) or the opposite."""
+    """How well recorded twins answer for unseen ones, which no answer is made from. ``gain_error``
+    are the median and the 90th percentile of the absolute relative errors of ``gains`` speed-ups,
+    of which ``covered`` were measured inside the interval of the answer. Of the ``claims`` "faster"
+    or "slower" some were measured to be not resolved (``unresolved``) or the opposite."""
 
     asked: int
     unanswered: int
     within: int  # the strategy named first costs at most WITHIN more than the best
+    of_baseline: int  # and so does baseline
     gain_error: tuple[float, float]
-    gains: int = 0
-    covered: int = 0
-    claims: int = 0
-    unresolved: int = 0
-    opposite: int = 0
-    by_lot: bool = False  # the twins asked for are kernels drawn by lot
-    unseen: bool = False  # and no answer is made from them
-    of_baseline: int = 0  # of those asked, baseline costs at most WITHIN more than the best
+    gains: int
+    covered: int
+    claims: int
+    unresolved: int
+    opposite: int
 
     def worth(self) -> str:
         """What an interval and a claim of an answer that was not measured are worth."""
         if not self.gains:
-            return "What such an interval is worth is not known: no recorded twin can be left out."
+            return ""
+        text = (
+            f"Of {self.asked} random kernels that no answer is made from, {self.covered} of "
+            f"{self.gains} gains ({_percent(self.covered, self.gains)}) were measured inside such "
+            "an interval. "
+        )
+        if not self.claims:
+            return text + 'No strategy was claimed to be "faster" or "slower".'
         wrong = self.unresolved + self.opposite
-        claims = (
-            f'of {self.claims} claims "faster" or "slower" {wrong} '
-            f"({100 * wrong / self.claims:.0f} %) were not what was measured "
-            f"({self.unresolved} not resolved, {self.opposite} the other way)"
-            if self.claims
-            else 'none was claimed to be "faster" or "slower"'
-        )
-        which = "kernels drawn by lot and" if self.by_lot else "recorded twins"
-        which = (
-            f"{self.asked} kernels drawn by lot that no answer is made from"
-            if self.unseen
-            else f"{which} left out in turn"
-        )
-        return (
-            f"Of {which}, {self.covered} of {self.gains} gains "
-            f"({100 * self.covered / self.gains:.0f} %) were measured inside such an interval; "
-            f"{claims}."
+        return text + (
+            f'Of {self.claims} claims "faster" or "slower" {wrong} '
+            f"({_percent(wrong, self.claims)}) were measured otherwise: {self.unresolved} not "
+            f"resolved, {self.opposite} the opposite."
         )
 
     def sentence(self) -> str:
         """What a reader should know before he believes an answer that was not measured."""
         if not self.asked:
-            return "No recorded twin can be left out: how well they answer is not known."
-        how = (
-            "They are answered for with"
-            if self.unseen
-            else f"Left out one by one, {'they' if self.by_lot else 'recorded twins'} are answered "
-            "for by the others with"
-        )
-        return (
-            f"{how} an error of {100 * self.gain_error[0]:.1f} % of the gain in the median, "
-            f"{100 * self.gain_error[1]:.1f} % at the 90th percentile; the strategy named first is "
-            f"within {100 * WITHIN:.0f} % of the best: {self.within} of {self.asked} "
-            f"({100 * self.within / self.asked:.0f} %), where always naming baseline would score "
-            f"{self.of_baseline} ({100 * self.of_baseline / self.asked:.0f} %); {self.unanswered} "
-            f"were outside the range of the {'recorded ones' if self.unseen else 'rest'}."
-            + (
-                ""
-                if self.by_lot
-                else " They are points of a grid, which lie closer to each other than a kernel "
-                "that comes does to any: its error is larger (docs/choosing-a-strategy.md)."
+            return (
+                "How well such answers hold on this GPU is not known: no unseen twins are recorded "
+                "(docs/choosing-a-strategy.md)."
             )
+        return (
+            f"The error of a gain is {100 * self.gain_error[0]:.1f} % in the median and "
+            f"{100 * self.gain_error[1]:.1f} % at the 90th percentile. The strategy named first is "
+            f"within {100 * WITHIN:.0f} % of the best in {self.within} of {self.asked} "
+            f"({_percent(self.within, self.asked)}); always naming baseline scores "
+            f"{self.of_baseline} ({_percent(self.of_baseline, self.asked)}). {self.unanswered} "
+            "were outside the measured range."
         )
 
 
-def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
-    """Of twins of one GPU, by ``unseen`` ones where there are any of it."""
+def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin]) -> Accuracy:
+    """Of twins of one GPU, by the ``unseen`` ones of it."""
     unseen = [of for of in unseen if twins and of.gpu == twins[0].gpu]
-    asked: Iterable[tuple[Twin, Answer | None]] = (
-        answers_to_unseen(twins, unseen)
-        if unseen
-        else ((of, said) for _, of, said in answers_left_out(twins))
-    )
+    _between(tuple(twins)).ask_together([of.traits for of in unseen])
     errors: list[float] = []
-    answered = unanswered = within = covered = of_baseline = 0
-    claims: Counter[str] = Counter()
-    for of, said in asked:
-        if said is None:
-            unanswered += 1
+    counts: Counter[str] = Counter()
+    for of in unseen:
+        try:
+            said = answer(of.traits, twins)
+        except PlotsError:
+            counts["unanswered"] += 1
             continue
-        answered += 1
+        counts["asked"] += 1
         measured = answer(of.traits, [of])
         true = {c.measured.strategy: c for c in measured.choices}
         for choice in said.choices:
-            name = choice.measured.strategy
+            name, m = choice.measured.strategy, choice.measured
             if name not in true or name == "baseline":
                 continue
             ratio, was = true[name].measured.ratio, true[name].claim
-            errors.append(abs(choice.measured.ratio / ratio - 1))
-            covered += choice.measured.low <= ratio <= choice.measured.high
+            errors.append(abs(m.ratio / ratio - 1))
+            counts["covered"] += m.low <= ratio <= m.high
             if choice.claim in ("faster", "slower"):
-                claims["all"] += 1
-                claims["true" if was == choice.claim else was] += 1
+                counts["claims"] += 1
+                counts["unresolved"] += was == "not resolved"
+                counts["opposite"] += was not in ("not resolved", choice.claim)
         best = max(c.measured.ratio for c in measured.choices)
         first = true.get(said.first)
-        within += first is not None and first.measured.ratio * (1 + WITHIN) >= best
-        of_baseline += best <= 1 + WITHIN
-    count = len(errors)
+        counts["within"] += first is not None and first.measured.ratio * (1 + WITHIN) >= best
+        counts["of_baseline"] += best <= 1 + WITHIN
     errors.sort()
 
     def quantile(q: float) -> float:
-        return errors[min(count - 1, int(q * count))] if errors else math.nan
+        return errors[min(len(errors) - 1, int(q * len(errors)))] if errors else math.nan
 
+    names = ("asked", "unanswered", "within", "of_baseline", "covered", "claims", "unresolved",
+             "opposite")  # fmt: skip
     return Accuracy(
-        answered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
-        claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
-        bool(unseen) or any(by_lot(of) for of in twins), bool(unseen), of_baseline,
+        **{name: counts[name] for name in names},
+        gain_error=(quantile(0.5), quantile(0.9)), gains=len(errors),
     )  # fmt: skip

@@ -2,9 +2,9 @@
 which two kernels are the more alike, the nearer they are.
 
 Traits that act through something else have no coordinate of their own. Registers and shared memory
-beside the tiles limit the blocks of an SM: the blocks have one, and the bytes that they keep under
-way. Arithmetic has one beside the bytes that pass, and what a row is long has one as the bytes that
-one instruction can ask for.
+beside the tiles limit the blocks of an SM: the coordinates are the blocks and their bytes in
+flight. Arithmetic counts per byte moved, and the length of a row as the bytes that one instruction
+can ask for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plots.statistics.kriging import Array
 
 # Coordinate -> what one unit of it (a factor of two of a number, a quarter of a share, one of a
 # word) adds to the distance over which correlation falls. Fitted by scripts/fit_twin_scales.py to
-# the twins of an H100: the grid, and the first 400 that were drawn by lot.
+# the twins of an H100: the grid, and the first 400 random ones.
 SCALES = {
     "balance": 0.060,
     "barriers": 0.040,
@@ -86,8 +86,6 @@ def coordinates(
     place = {name: v for name, v in position(traits).items() if name not in _THROUGH_OTHERS}
     for trait, word in (("layout", "box"), ("layout", "gather"), ("chain", "dependent")):
         place[word] = float(traits.get(trait) == word)
-    if not {"rows", "row_bytes", "threads"} <= traits.keys():
-        return place  # a record without them does not say what a block is
     n = {name: int(value) for name, value in traits.items() if value.isdigit()}
     tile, halo, each = n["rows"] * n["row_bytes"], n.get("halo", 0), n.get("tiles_per_block", 0)
     # Left and right of a row whole pieces of 16 bytes are copied.
@@ -125,9 +123,5 @@ def places_of_twins(
     twins: Sequence[Mapping[str, str]], strategy: str, device: Mapping[str, Any]
 ) -> Array:
     """Of recorded twins of a GPU, a row for each: a twin has the registers that it may need."""
-    known = {"rows", "row_bytes", "threads"}
-    rows = [
-        place_of(t, strategy, device, registers_of_its_twin(t) if known <= t.keys() else 0)
-        for t in twins
-    ]
+    rows = [place_of(t, strategy, device, registers_of_its_twin(t)) for t in twins]
     return np.array(rows).reshape(len(twins), len(SCALES))

@@ -1,4 +1,4 @@
-"""The answer of twins in words: what to choose, at what price, how sure, and how to measure it."""
+"""The answer of twins in words: what to choose, at what cost, how sure, and how to measure it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from plots.advice.possible_traits import beyond_the_twin, indivisible, nearest_d
 from plots.advice.twin import (
     Accuracy,
     Answer,
-    Choice,
     Computed,
     Measured,
     OutsideRangeError,
@@ -29,33 +28,25 @@ def _kibibytes(value: float) -> str:
     return f"{value / 1024:.4g} KiB"
 
 
-def _range(ends: tuple[int, int]) -> str:
-    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-def _computed_price(strategy: str, of: Computed) -> list[str]:
+def _computed_cost(strategy: str, of: Computed) -> list[str]:
     parts = [f"{of.held.tile_bytes} bytes of tiles per block"]
     if of.registers is not None:
-        parts.append(f"{_range(of.registers)} registers per thread in the twins asked")
+        least_and_most = " to ".join(map(str, dict.fromkeys(of.registers)))
+        parts.append(f"{least_and_most} registers per thread in the nearest twins")
     blocks = of.held.blocks_per_sm
     if blocks is not None:
-        other = of.own_twin
-        if of.blocks_per_sm is not None and of.blocks_per_sm != (blocks, blocks):
-            other = f"{_range(of.blocks_per_sm)} in the twins asked" + (other and f", {other}")
         # Where the clusters of dsm lie decides how many there are.
-        text = (
-            f"{'at most ' if strategy == 'dsm' else ''}{blocks} block{'s' * (blocks != 1)} per SM"
-        )
-        parts.append(text + (f" ({other})" if other else ""))
+        at_most = "at most " if strategy == "dsm" else ""
+        beside = f" ({of.own_twin})" if of.own_twin else ""
+        parts.append(f"{at_most}{blocks} block{'s' * (blocks != 1)} per SM{beside}")
     return parts
 
 
-def _price(choice: Choice) -> str:
-    measured = choice.measured
+def _cost(measured: Measured) -> str:
     strategy = BY_NAME[measured.strategy]
     parts = [measured.remark] if measured.remark else []
     if measured.computed is not None:
-        parts += _computed_price(measured.strategy, measured.computed)
+        parts += _computed_cost(measured.strategy, measured.computed)
     elif measured.kernel:
         parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
         parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
@@ -68,7 +59,7 @@ def _price(choice: Choice) -> str:
     return "; ".join(parts)
 
 
-def _under_way(m: Measured) -> float:
+def _in_flight(m: Measured) -> float:
     if m.computed is not None:
         return m.computed.held.in_flight_per_sm
     return float(m.kernel.get("bytes_in_flight_per_sm", math.nan))
@@ -81,15 +72,15 @@ def _reason(found: Answer) -> str:
     if first is base:
         return "no strategy is found to be faster than copies through registers"
     said = []
-    a, b = _under_way(first), _under_way(base)
+    a, b = _in_flight(first), _in_flight(base)
     if math.isfinite(a) and math.isfinite(b):
         # Of dsm it depends on where clusters find room.
         at_most = "at most " if first.strategy == "dsm" and first.computed is not None else ""
         said.append(
-            f"{first.strategy} can have {at_most}{_kibibytes(a)} per SM under way, baseline "
+            f"{first.strategy} can have {at_most}{_kibibytes(a)} per SM in flight, baseline "
             f"{_kibibytes(b)}"
             if a > b
-            else f"not because of more bytes under way (at most {_kibibytes(a)} per SM, baseline "
+            else f"not because of more bytes in flight (at most {_kibibytes(a)} per SM, baseline "
             f"{_kibibytes(b)})"
         )
     moved = float(found.traits.get("mebibytes", "nan")) * 2**20
@@ -97,7 +88,7 @@ def _reason(found: Answer) -> str:
     moved *= 1 + int(found.traits["out_bytes"]) / tile
     if math.isfinite(first.time_ms) and math.isfinite(base.time_ms):
         speeds = (f"{moved / m.time_ms / 1e6:.0f} GB/s" for m in (first, base))
-        said.append("tiles and results pass at {} against {}".format(*speeds))
+        said.append("throughput of tiles and results {} against {}".format(*speeds))
     return "; ".join(said) or "nothing was recorded that says why"
 
 
@@ -122,11 +113,10 @@ def how_to_measure(traits: Traits) -> list[str]:
 def with_ways_out(error: OutsideRangeError, traits: Traits) -> PlotsError:
     """The refusal with what answers all the same."""
     ways = " ".join(how_to_measure(traits))
+    if not beyond_the_twin(traits) and nearest_divisible(traits):
+        ways = f"On a GPU: {ways} (or --measure AMASIA here). Without one:"
     return PlotsError(
-        f"{error}. On a GPU: {ways} (or --measure AMASIA here). Without one: --nearest gives the "
-        "answer of the nearest measured traits, which is another kernel's"
-        if not beyond_the_twin(traits) and nearest_divisible(traits)
-        else f"{error}. {ways} --nearest gives the answer of the nearest measured traits, which is "
+        f"{error}. {ways} --nearest gives the answer of the nearest measured traits, which is "
         "another kernel's"
     )
 
@@ -151,35 +141,35 @@ def as_text(found: Answer, known: Accuracy | None, beside: Sequence[str] = ()) -
             apart = m.low > 1 or m.high < 1
             unclaimed = "(within baseline's noise)" if apart else "(not resolved)"
             text += " " + (choice.claim if choice.claim != "not resolved" else unclaimed)
-        same = ", not told apart from the first" if choice.equal and place > 1 else ""
+        same = ", not distinguishable from the first" if choice.equal and place > 1 else ""
         lines.append(f"  {place}. {m.strategy}: {text}{same}")
-        lines.append(f"     price: {_price(choice)}")
+        lines.append(f"     cost: {_cost(m)}")
     lines += [f"  – {m.strategy}: {m.reason}" for m in found.absent]
-    told_apart = any(c.claim in ("faster", "reference") and c.measured.strategy == found.first
-                     for c in found.choices)  # fmt: skip
+    resolved = any(c.claim in ("faster", "reference") and c.measured.strategy == found.first
+                   for c in found.choices)  # fmt: skip
     lines.append(
         f"Choose {found.first}: {_reason(found)}."
-        if told_apart
-        else f"Try {found.first} first, though it is not told apart from baseline: "
+        if resolved
+        else f"Try {found.first} first, though it is not distinguishable from baseline: "
         f"{_reason(found)}."
     )
     surest = next((c.measured.strategy for c in found.choices if c.claim == "faster"), None)
-    if not told_apart and surest is not None:
+    if not resolved and surest is not None:
         lines.append(f"The first that is found to be faster than baseline is {surest}.")
     if not found.exact:
         lines.append(
-            "Gains are read between all recorded twins, and intervals are as wide as those of nine "
-            "in ten twins have to be that are left out. Bytes of tiles, blocks per SM and bytes "
-            "under way are computed for the kernel asked about."
+            "Gains are interpolated between all recorded twins; brackets are 90 % prediction "
+            "intervals, calibrated on twins left out. Bytes of tiles, blocks per SM and bytes in "
+            "flight are computed for this kernel."
         )
         computed = [c.measured.computed for c in found.choices]
         if any(of is not None and of.own_twin for of in computed):
             lines.append(
                 "The kernel has more blocks per SM than a twin with its traits can have: intervals "
-                "reach from what that twin would say to what so many blocks would."
+                "cover both numbers of blocks."
             )
         if known is not None:
-            lines += [known.worth(), known.sentence(), *beside]
+            lines += [s for s in (known.worth(), known.sentence(), *beside) if s]
         lines += how_to_measure(found.traits)
     return "\n".join(lines) + "\n"
 

@@ -1,5 +1,5 @@
-"""The traits of a kernel that twins are asked for: as given, completed from the record, and held
-against what was recorded."""
+"""The traits of a kernel that twins are asked for: as given, completed from the record, compared
+with its range."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def asked_in_file(path: Path) -> dict[str, str]:
     return {name: str(value) for name, value in table.items()}
 
 
-# Traits that are told apart by being there at all: with any, another thing is measured.
+# With any of these above zero the twin is another kind of kernel.
 _ALL_OR_NONE = ("halo", "common", "tiles_per_block")
 
 
@@ -188,7 +188,7 @@ def tile_bytes(traits: Traits) -> int:
 
 
 def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
-    """A trait, one of position(), as whoever asked calls it."""
+    """A trait, one of position(), by the name it was given under."""
     if name == "tile":
         size = in_bytes(tile_bytes(traits))
         return (
@@ -217,7 +217,7 @@ def _kind_in_words(traits: Traits) -> str:
 
 
 def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> list[str]:
-    """Each trait that lies outside what was recorded, with what was, as whoever asked calls it:
+    """Each trait that lies outside the recorded range, with that range, by the names of ``asked``:
     of twins of the same kind, or of all when there are none."""
     of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
     said = []

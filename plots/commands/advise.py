@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from plots import shell
 from plots.advice import examples, twin, twin_text, twin_traits
 from plots.advice.advise import advise
 from plots.advice.advise import as_text as as_choices
@@ -114,15 +114,7 @@ def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
         command = [
             program, "run", twin.NAME, "--traits", given_to_amasia(traits), "--out", str(out),
         ]  # fmt: skip
-        try:
-            done = subprocess.run(
-                command, capture_output=True, encoding="utf-8", errors="replace", check=False
-            )
-        except OSError as error:
-            raise PlotsError(f"{program}: cannot be run ({error.strerror})") from None
-        if done.returncode != 0 or not out.is_file():
-            said = done.stderr.strip().splitlines() or ["it said nothing"]
-            raise PlotsError(f"{program} ended with {done.returncode}: {said[-1]}")
+        shell.run(command)
         answering, aside = twin.twins_and_unseen([out])
         return answering + aside  # its own twin answers, whichever it is
 
@@ -186,7 +178,7 @@ def _for_own_kernel(
     if found.exact:
         return said + as_text(found, None)
     known = twin.accuracy(of_gpu, unseen)
-    return said + as_text(found, known, [s for s in [examples.real_kernels()] if s])
+    return said + as_text(found, known, [examples.real_kernels()])
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -62,9 +62,7 @@ class Field:
         # kriging in a unique neighborhood", 1983).
         of_itself = np.diag(self._inverse)
         error = self._weighted / of_itself
-        self._said = values - error
-        self._deviation = 1 / np.sqrt(of_itself)
-        self._missed = np.abs(error) / self._deviation
+        self._missed = np.abs(error) * np.sqrt(of_itself)
         some = like_new is not None and like_new.sum() > LEAST
         self._like_new = like_new if some else np.ones(len(values), dtype=bool)
 
@@ -74,13 +72,6 @@ class Field:
         left = 1 + self._nugget + _FLAT - ((to @ self._inverse) * to).sum(axis=1)
         halves = _quantile(self._missed[self._like_new]) * np.sqrt(np.maximum(left, 0.0))
         return list(zip((to @ self._weighted).tolist(), halves.tolist(), strict=True))
-
-    def left_out(self, number: int) -> tuple[float, float]:
-        """The same at a measured point, as if it had not been measured."""
-        others = self._like_new.copy()
-        others[number] = False
-        width = _quantile(self._missed[others])
-        return float(self._said[number]), width * float(self._deviation[number])
 
 
 def nearest(point: Array, points: Array, count: int) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""ReFrame checks: a study of Amasia, one check for each app, held against recorded results.
+"""ReFrame checks: a study of Amasia, one check for each app, compared with recorded results.
 
     reframe -c sites/reframe/amasia_checks.py -r -S program=/opt/amasia/bin/amasia
 

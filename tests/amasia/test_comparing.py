@@ -129,13 +129,6 @@ def test_each_round_has_inputs_that_no_call_has_seen(
     assert 0 <= round_ < 7
 
 
-def test_without_inputs_that_is_in_the_result(script: Script, problem: Problem) -> None:
-    result = problem.compare(**QUICK)
-    (group,) = result.document["groups"]
-    assert group["inputs"].startswith("the same in every round")
-    assert {row["verified_round"] for row in group["rows"]} <= set(range(7))
-
-
 def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(
     script: Script, problem: Problem
 ) -> None:
@@ -203,7 +196,7 @@ def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path
         result = problem.compare(
             out=path,
             name="mine",
-            size={"n": 1 << 24, "type": "float32"},
+            size={"n": np.int64(1 << 24), "type": np.str_("float32")},
         )
         loaded = load([path])
         if len(loaded.rows):
@@ -240,12 +233,6 @@ def test_the_locale_of_the_program_changes_no_number(
 
 
 # --- Where it is written --------------------------------------------------------------------------
-
-
-def test_sizes_of_numpy_are_taken(script: Script, problem: Problem) -> None:
-    size = {"n": np.int64(5), "m": np.uint8(7), "type": np.str_("float32")}
-    result = amasia.compare(problem.both(), size=size, **QUICK)
-    assert result.document["groups"][0]["key"]["size"] == {"n": 5, "m": 7, "type": "float32"}
 
 
 def test_a_link_stays_a_link_and_a_device_a_device(
@@ -480,20 +467,17 @@ TWO = {"old": do_nothing, "new": do_nothing}
     ("arguments", "error", "message"),
     [
         ({"implementations": {"old": do_nothing}}, ValueError, "a comparison needs two or more"),
-        ({"implementations": {**TWO, "": do_nothing}}, ValueError, "it is empty"),
         ({"implementations": {**TWO, "a b": do_nothing}}, ValueError, "'a b': letters, digits"),
         ({"implementations": {**TWO, "baseline": do_nothing}}, ValueError, "put this one first"),
         ({"implementations": {**TWO, 3: do_nothing}}, TypeError, "a name must be text, not 3"),
         ({"implementations": {**TWO, "x": 3}}, TypeError, "'x' must be callable, not int"),
         ({"implementations": [do_nothing]}, TypeError, "must be a dict of name and callable"),
-        ({"reset": 3}, TypeError, "reset must be callable, not int"),
         ({"inputs": 3}, TypeError, "inputs must be callable, not int"),
         ({"seconds": float("nan")}, ValueError, "seconds must be positive, not nan"),
         ({"min_rounds": 0}, ValueError, "min_rounds must be 1 or more, not 0"),
         ({"min_rounds": 302}, ValueError, "min_rounds 302 is more than max_rounds 301"),
         ({"precision": 2}, ValueError, "precision must be positive and at most 1, not 2"),
         ({"confidence": 1.0}, ValueError, "confidence must be positive and at most 0.999999"),
-        ({"confidence": 0.1}, ValueError, "confidence must be 0.5 or more, not 0.1"),
         ({"cache": "warm"}, ValueError, "cache must be 'cold' or 'hot', not 'warm'"),
         ({"device": 1 << 40}, ValueError, "device must be at most 2147483647"),
         ({"stream": -1}, ValueError, "stream must be a raw handle, a cudaStream_t, not -1"),
@@ -501,12 +485,10 @@ TWO = {"old": do_nothing, "new": do_nothing}
         ({"device": 1}, ValueError, "this stub has one device"),
         ({"name": "two words"}, ValueError, "name of a problem 'two words'"),
         ({"work": {"flops": 1}}, ValueError, "work has operations, bytes_read, bytes_written"),
-        ({"work": {"operations": -1}}, ValueError, "operations must be a finite number of 0"),
         ({"size": {}}, ValueError, "size must have a member"),
         ({"size": {"a b": 1}}, ValueError, "size: 'a b' is no name"),
         ({"size": {"n": 1.5}}, TypeError, "size: n must be an integer or text, not float"),
         ({"size": {"n": "1,m=2"}}, ValueError, "size: n must be of letters, digits"),
-        ({"size": {"n": True}}, TypeError, "size: n must be an integer or text, not bool"),
         ({"out": "/proc/no/such/x.json"}, FileNotFoundError, "/proc/no"),
         ({"out": "/"}, IsADirectoryError, "is a folder"),
     ],
@@ -568,17 +550,3 @@ def test_the_library_is_installed_on_its_own_where_it_is_found(
     assert library.candidates() == [str(installed), library.NAME]
     loaded = library.load()
     assert loaded.amasia_compare_version().decode() == library.__version__
-
-
-def test_the_library_is_found_beside_the_package_and_in_the_prefix(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.delenv(library.VARIABLE, raising=False)
-    monkeypatch.setattr(library.sys, "prefix", str(tmp_path))
-    assert library.candidates()[-1] == library.NAME  # where the loader looks
-    installed = tmp_path / "lib" / library.NAME
-    installed.parent.mkdir()
-    installed.touch()
-    assert str(installed) in library.candidates()[:-1]
-    monkeypatch.setenv(library.VARIABLE, "mine.so")
-    assert library.candidates() == ["mine.so"]

@@ -6,6 +6,7 @@ import pytest
 import synthetic
 
 from plots.advice.advise import advise, by_mode, from_size_on
+from plots.data.strategies import code_lines, involved_lines
 
 MODE = {"cache": "cold", "launch": "stream"}
 
@@ -24,7 +25,7 @@ def winners(*names, **others):
 
 
 def test_the_fastest_resolved_strategy_wins(paper):
-    found = {a.size_label: a for a in advise(paper, app="hotspot", **MODE)}
+    found = {a.size_label: a for a in advise(paper.where(app="hotspot", **MODE))}
     large = found["rows=8192 cols=8192"]
     assert (large.outcome, large.strategy) == ("faster", "tma")
     assert large.ratio == 1.31 and large.low < 1.31 < large.high
@@ -41,10 +42,13 @@ def test_the_fastest_resolved_strategy_wins(paper):
 
 
 def test_the_price_is_beside_that_of_baseline(paper):
-    price = advise(paper, app="hotspot", **MODE)[-1].price
+    price = advise(paper.where(app="hotspot", **MODE))[-1].price
     assert price[0] == "48 registers per thread (baseline 32)"
     assert price[1] == "9 KiB shared memory per block (baseline 9)"
     assert price[2:4] == ("alignment 16 B address, pitch and box row", "needs sm_90")
+    own, involved = code_lines("apps/hotspot/tma.cu"), involved_lines("apps/hotspot/tma.cu")
+    assert price[4].startswith(f"{own} lines in its own file (baseline ")
+    assert price[5].startswith(f"{involved} lines in all files involved (baseline ")
 
 
 def test_spills_and_fallbacks_are_part_of_the_price(load_groups):

@@ -66,7 +66,7 @@ def test_a_valid_measurement_stands_for_an_invalid_later_one(two, save):
 def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
     names = ("memory/latency", "twin/strategies")
     made = synthetic.document([])
-    at = {"strategy": "tma", "rows": "16"}
+    at = {"strategy": "tma", "rows": "16", "row_bytes": "512", "threads": "256"}
     made["microbenchmarks"] = [
         synthetic.microbenchmark(name, [synthetic.micro_row(at, 1.0, "speedup", "x")])
         for name in names

@@ -36,17 +36,6 @@ def test_an_interval_holds_as_many_new_values_as_it_says():
     assert np.mean(inside) == pytest.approx(COVERAGE, abs=0.05)
 
 
-def test_left_out_is_what_the_others_say():
-    points, values = field_of(40, noise=0.1)
-    field = Field(points, values, 0.01)
-    for number in (0, 17, 39):
-        others = [i for i in range(40) if i != number]
-        ((value, half),) = Field(points[others], values[others], 0.01).at(points[[number]])
-        left_out, width = field.left_out(number)
-        # Widths are learnt of errors of which each is of one point less.
-        assert left_out == pytest.approx(value, rel=1e-6) and width == pytest.approx(half, rel=0.2)
-
-
 def test_widths_are_learnt_of_the_points_that_are_like_new_ones():
     points, values = field_of(200, noise=0.0)
     lot = np.random.default_rng(2)

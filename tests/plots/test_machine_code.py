@@ -163,7 +163,7 @@ def test_the_kernel_that_is_meant(tmp_path):
     several = [*kernels_in(listing("EXIT", name="first_kernel"), ""),
                *kernels_in(listing("EXIT", name="second_kernel"), "")]  # fmt: skip
     assert choose(several, "second", path).name == "second_kernel"
-    which = "which kernel? --kernel NAME, one of first_kernel, second_kernel"
+    which = "which kernel? --kernel NAME, one of first_kernel; second_kernel"
     for name, said in ((None, which), ("kernel", which), ("third", "has no kernel 'third'")):
         with pytest.raises(PlotsError, match=said.replace("?", r"\?")):
             choose(several, name, path)
@@ -191,7 +191,7 @@ def test_what_is_no_machine_code_is_said(tmp_path, fake_cuobjdump):
         read_kernels(cubin)
     cubin.write_text("no ELF")
     fake_cuobjdump("cuobjdump fatal   : File 'a.cubin' does not contain device code", 255)
-    with pytest.raises(PlotsError, match="cuobjdump says: cuobjdump fatal"):
+    with pytest.raises(PlotsError, match="cuobjdump ended with 255: cuobjdump fatal"):
         read_kernels(cubin)
     fake_cuobjdump("Fatbin ptx code:")
     with pytest.raises(PlotsError, match="no machine code of a kernel, PTX at most"):

@@ -7,8 +7,6 @@ import csv
 import io
 import shutil
 import subprocess
-import sys
-from types import ModuleType
 
 import pytest
 import test_twin
@@ -16,7 +14,7 @@ from test_machine_code import PAIR, REST, SOURCE, listing
 
 from plots.advice import machine_code, twin
 from plots.advice.machine_code import kernels_in
-from plots.advice.ncu_report import read_binary, read_csv, value_of
+from plots.advice.ncu_report import read_report, value_of
 from plots.advice.observed import (
     BY_HAND,
     Observed,
@@ -60,7 +58,7 @@ def report(tmp_path):
 
 
 def test_a_report_of_an_h100_as_it_was_printed():
-    kernels = read_csv(GOLDEN / "h100.csv")
+    kernels = read_report(GOLDEN / "h100.csv")
     assert [k.block for k in kernels] == [(256, 1, 1)] * 3
     tma = kernels[1]
     assert "tma_pyramid" in tma.name and tma.grid == (86, 86, 1)
@@ -71,7 +69,7 @@ def test_a_report_of_an_h100_as_it_was_printed():
 
 
 def test_both_pages_and_their_units():
-    raw, details = read_csv(GOLDEN / "raw.csv"), read_csv(GOLDEN / "details.csv")
+    raw, details = read_report(GOLDEN / "raw.csv"), read_report(GOLDEN / "details.csv")
     assert raw[0].metrics["dram__bytes_read.sum"] == 4.21e6
     in_kbyte = raw[0].metrics["launch__shared_mem_per_block_dynamic"]
     assert in_kbyte == pytest.approx(16380)  # Kbyte/block
@@ -94,9 +92,15 @@ def _in_another(convention):
         yield whole + decimal + rest if rest else whole
 
 
-@pytest.mark.parametrize("convention", ["German", "French", "Swiss", "plain"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize(
+    ("convention", "encoding", "delimiter"),
+    [
+        ("German", "utf-8", ";"),
+        ("French", "utf-8-sig", ","),
+        ("Swiss", "utf-16", ";"),
+        ("plain", "utf-16", ","),
+    ],
+)
 def test_numbers_are_those_of_any_locale(tmp_path, convention, encoding, delimiter):
     names = [f"a__{i}" for i in range(len(IN_ENGLISH))]
     expected = [value_of(text) for text in IN_ENGLISH]
@@ -104,13 +108,13 @@ def test_numbers_are_those_of_any_locale(tmp_path, convention, encoding, delimit
     text = raw_page(("k", dict(zip(names, _in_another(convention), strict=True))))
     path = tmp_path / "report.csv"
     path.write_text(text.replace('","', f'"{delimiter}"'), encoding=encoding)
-    (kernel,) = read_csv(path)
+    (kernel,) = read_report(path)
     assert list(kernel.metrics.values()) == expected and kernel.block == (32, 8, 1)
 
 
 def test_the_convention_is_found_in_other_columns_or_refused(report):
     def read(**metrics):
-        ((kernel),) = read_csv(report(raw_page(("k", metrics))))
+        ((kernel),) = read_report(report(raw_page(("k", metrics))))
         return kernel.metrics
 
     assert read(a__b="2,68")["a__b"] == 2.68
@@ -138,9 +142,9 @@ def test_what_the_program_prints_around_a_table_is_no_damage(report):
     text = "".join(
         [*noise, "no end of line", rows[0], *noise, rows[1], rows[2], *noise, *rows[3:], *noise]
     )
-    assert [k.metrics["a__b"] for k in read_csv(report(text))] == [1.5, 2.5]
+    assert [k.metrics["a__b"] for k in read_report(report(text))] == [1.5, 2.5]
     with pytest.raises(PlotsError, match="cut off or damaged"):
-        read_csv(report(text.replace(rows[3], rows[3].rpartition(",")[0] + "\n")))
+        read_report(report(text.replace(rows[3], rows[3].rpartition(",")[0] + "\n")))
 
 
 def test_the_details_page_of_sections_names_things_for_people(report):
@@ -197,52 +201,35 @@ def test_reports_that_say_nothing_say_what_to_do(report, tmp_path):
         from_report(tmp_path / "none.csv")
 
 
-def test_a_binary_report_without_the_module_says_how_to_export(report, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ncu_report", None)  # cannot be imported
-    with pytest.raises(PlotsError, match=r"--csv --page raw > mine\.csv, and give that"):
-        from_report(report("", "mine.ncu-rep"))
+@pytest.fixture
+def ncu(tmp_path, monkeypatch):
+    """Makes an ncu on PATH that runs this script; whatever else was there is not found."""
+
+    def make(script):
+        program = tmp_path / "bin" / "ncu"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    return make
 
 
-class _Metric:
-    def __init__(self, value, unit):
-        self._value, self._unit = value, unit
-
-    def value(self):
-        return self._value
-
-    def unit(self):
-        return self._unit
-
-
-class _Action(dict):
-    def name(self):
-        return "k(float *)"
-
-    def metric_names(self):
-        return tuple(self)
-
-
-def test_a_binary_report_by_the_module(report, monkeypatch):
-    action = _Action({
-        "launch__registers_per_thread": _Metric(44, "register/thread"),
-        "launch__block_dim_x": _Metric(64, ""), "launch__block_dim_y": _Metric(2, ""),
-        "launch__block_dim_z": _Metric(1, ""), "dram__bytes_read.sum": _Metric(3.0, "Mbyte"),
-        "launch__func_cache_config": _Metric("PreferNone", ""),
-    })  # fmt: skip
-    module = ModuleType("ncu_report")
-    module.load_report = lambda path: [[action]]
-    monkeypatch.setitem(sys.modules, "ncu_report", module)
+def test_a_binary_report_is_exported_by_ncu(report, ncu):
+    page = report(raw_page(("k", {"launch__registers_per_thread": "44", "a__b": "1,234.5"})))
     path = report("", "mine.ncu-rep")
+    ncu(f'[ "$LC_ALL $*" = "C -i {path} --csv --page raw" ] && cat {page}\n')
     of = from_report(path)
-    assert of.traits["threads"] == "128" and of.traits["registers"] == "44"
-    assert of.traits["mebibytes"] == "3"
+    assert of.traits == {"threads": "256", "registers": "44"}
+    ncu("echo '==ERROR== unsupported version 99' >&2; exit 1\n")
+    with pytest.raises(PlotsError, match=r"ncu ended with 1: .*version 99; export it with .*raw >"):
+        read_report(path)
 
-    def refuse(path):
-        raise RuntimeError("unsupported report version 99")
 
-    module.load_report = refuse
-    with pytest.raises(PlotsError, match=r"version 99.*another version wrote it; export it with"):
-        read_binary(path)
+def test_a_binary_report_without_ncu_says_how_to_export(report, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PlotsError, match=r"ncu: cannot be run .*--page raw > mine\.csv, and give"):
+        from_report(report("", "mine.ncu-rep"))
 
 
 # Machine code.

@@ -28,7 +28,7 @@ def test_twins_are_counted(groups, save):
     page = " ".join(render(load([groups.parent])).split())
     twins = twin.recorded_twins([made])
     assert "of 12 proxy kernels (twins), the first choice is: " in page and "overlap" in page
-    assert twin.accuracy(twins).sentence() in page and examples.real_kernels() in page
+    assert twin.accuracy(twins, []).sentence() in page and examples.real_kernels() in page
     assert "proxy kernels (twins)" not in render(load([groups]))
 
 

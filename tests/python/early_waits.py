@@ -1,24 +1,23 @@
 """Loads that are waited for too early, in machine code.
 
 A tile that is loaded while another is computed hides the latency of memory only if nothing waits
-for it meanwhile. What the source says is not what decides: the machine has six scoreboards, and a
-load that shares one with another is waited for with the other; a load behind a branch is waited for
-where the paths join. Then a kernel that is written to load ahead stands still at every load, and
-its comparison with a kernel that does not is one of compilers.
+for it meanwhile. The source does not decide that. The machine has six scoreboards: a load that
+shares one with another is waited for with the other, and a load behind a branch where the paths
+join. A kernel that is written to load ahead then stalls at every load, and its comparison with
+another kernel is one of compilers.
 
-Looked at are the loads of tiles in loops: of the loads that bring as many bytes at once as any in a
-loop of their kernel, those without .STRONG. Narrower ones are tickets, tags and what is left over
-at an edge; strong ones are polled and waited for by intent. Kernels without shared memory move no
-tiles.
+This looks at the loads of tiles in loops: those that bring as many bytes at once as any in a loop
+of their kernel, without .STRONG. Narrower ones are tickets, tags and what is left over at an edge.
+Strong ones are polled, and waited for by intent. Kernels without shared memory move no tiles.
 
 - LDG and LD: from the load to the first instruction, on any way, that waits for its scoreboard,
-  whoever else has set that.
+  though another load set that.
 - LDGSTS: to the first wait for its group, DEPBAR.LE with fewer groups left than were committed
-  since. What an mbarrier says is not followed, and neither are bulk copies.
+  since. Waits on an mbarrier are not followed, and neither are bulk copies.
 
 Only waits in a loop that has the load, too, count: what is loaded before the first tile and drained
-behind the last one has nothing to hide behind. A loop is what lies between a branch back and its
-target, less what is passed once: ptxas puts the second try of a wait behind the kernel, and the
+behind the last one has nothing to hide behind. A loop is the code between a branch back and its
+target, less what is passed once. ptxas puts the second try of a wait behind the kernel, and the
 branch from there back to the loop has all that follows the loop in between.
 
 Early is a wait within 16 instructions, or within a sixteenth of a long loop that has no other loop

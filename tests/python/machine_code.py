@@ -1,17 +1,16 @@
-"""Reads of shared memory that are still under way where a stage is handed back, in machine code.
+"""Reads of shared memory that are still in flight where a stage is handed back, in machine code.
 
-A bulk copy writes through another path than the loads of the threads. When a stage is handed back
-by an arrival at an mbarrier, or by the block's barrier, while a load from it has been issued but
-not returned, the copy that refills the stage can overtake that load: seen once on an H200, while
-microbench/async_copy was written, as 64 to 320 wrong values in 2^28. Either the value must have
+A bulk copy writes through another path than the loads of the threads. A stage is handed back by an
+arrival at an mbarrier, or by the block's barrier. A load from it that was issued and has not
+returned can then be overtaken by the copy that refills the stage. It happened once on an H200 while
+microbench/async_copy was written: 64 to 320 wrong values in 2^28. Either the value must have
 arrived, which in machine code is a wait for the load's scoreboard, or fence.proxy.async must stand
-between. A load ahead that turns out not to be needed may be overtaken: what counts is a value that
-is used afterwards.
+between. Only a load whose value is used afterwards counts.
 
 The waits are in the control bits of an instruction (since sm_70: bits 105 to 125 of 128; Jia et
-al. 2018, arXiv 1804.06826): the cycles until the next one may issue, the scoreboards that it
-releases when its result is there and when its operands have been read, and a mask of those that
-must be clear before it issues.
+al. 2018, arXiv 1804.06826). They hold the cycles until the next one may issue, and the scoreboards
+that it releases when its result is there and when its operands have been read. A mask names the
+scoreboards that must be clear before it issues.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ def listing(text: str) -> Iterator[tuple[str, list[Instruction]]]:
 
 
 def overtaken_reads(kernel: list[Instruction]) -> list[tuple[Instruction, list[int]]]:
-    """The hand-backs that a bulk load can follow while loads from shared memory are under way whose
+    """The hand-backs that a bulk load can follow while loads from shared memory are in flight whose
     values are used afterwards, each with the addresses of these loads."""
     index = {instruction.address: i for i, instruction in enumerate(kernel)}
     after: list[list[int]] = []
@@ -152,7 +151,7 @@ def overtaken_reads(kernel: list[Instruction]) -> list[tuple[Instruction, list[i
                 refilled[i] = True
                 work.append(i)
 
-    # (scoreboard, address) of the loads under way where an instruction is reached.
+    # (scoreboard, address) of the loads in flight where an instruction is reached.
     reached: list[set[tuple[int, int]] | None] = [None] * len(kernel)
     found: dict[int, list[int]] = {}
     queue: list[tuple[int, set[tuple[int, int]]]] = [(0, set())] if kernel else []

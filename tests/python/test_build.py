@@ -116,45 +116,6 @@ def test_nvcc_must_know_the_architecture(
     assert reason(result).startswith(f"nvcc {release} ({nvcc}) {expected}")
 
 
-def sources_of(build: Path) -> set[str]:
-    """Return what the build compiles, as paths from the root."""
-    commands = json.loads((build / "compile_commands.json").read_text())
-    files = {Path(command["file"]) for command in commands}
-    return {str(path.relative_to(ROOT)) for path in files if path.is_relative_to(ROOT)}
-
-
-def test_cpu_preset_needs_no_cuda(tmp_path: Path) -> None:
-    """Configuring without CUDA asks for no nvcc, even where one that works could be found."""
-    result = configure(tmp_path, RELEASE, CPU, CUDACXX="/nonexistent/nvcc")
-    assert result.returncode == 0, result.stderr
-    cache = (tmp_path / "CMakeCache.txt").read_text()
-    assert "CMAKE_CUDA_COMPILER" not in cache
-
-
-@pytest.mark.parametrize("together", ["ON", "OFF"])
-def test_rooms_are_compiled_together_unless_asked_otherwise(tmp_path: Path, together: str) -> None:
-    """Either way every file of the harness is compiled; those that each build writes, alone."""
-    result = configure(
-        tmp_path, RELEASE, CPU, "-DAMASIA_TESTS=OFF", f"-DCMAKE_UNITY_BUILD={together}"
-    )
-    assert result.returncode == 0, result.stderr
-    alone = {name for name in sources_of(tmp_path) if name.startswith("harness/")}
-    joined = [
-        str(Path(path).relative_to(ROOT))
-        for unit in tmp_path.glob("CMakeFiles/*.dir/Unity/unity_*.cxx")
-        for path in re.findall(r'^#include "(.*/harness/.*)"', unit.read_text(), re.MULTILINE)
-    ]
-    present = {
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "harness").rglob("*.cpp")
-        if path.parent.name != "gpu"
-    }
-    assert alone | set(joined) == present
-    assert not alone & set(joined)
-    assert "harness/results/provenance.cpp" in alone
-    assert (len(joined) > 40) == (together == "ON")
-
-
 needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
 
 
@@ -240,32 +201,6 @@ def test_nothing_takes_a_branch_that_only_newer_architectures_take() -> None:
             for condition, feature in branches.findall(path.read_text()):
                 found.setdefault(feature or condition, []).append(path.name)
     assert found.keys() <= {">= 800", ">= 890", ">= 900", "CUDA_ARCH_FEAT_SM90_ALL"}, found
-
-
-def test_units_follow_what_they_include(tmp_path: Path) -> None:
-    """A file more changes one unit or adds one; a unit of which nothing is left goes."""
-    names = ["a/one", "a/two", "b/one", "c/one"]
-
-    def units(*sources: str) -> dict[str, list[str]]:
-        for name in sources:
-            path = tmp_path / f"{name}.cu"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(f"// {name}\nnamespace amasia::{path.parent.name} {{\n}}\n")
-        paths = ";".join(f"{name}.cu" for name in sources)
-        script = ["cmake", f"-DFOLDER={tmp_path}/units", f"-DSOURCES={paths}"]
-        subprocess.run(
-            [*script, "-P", ROOT / "cmake/units.cmake"], cwd=tmp_path, check=True, timeout=60
-        )
-        return {
-            unit.name: re.findall(r'"(.*)\.cu"', unit.read_text())
-            for unit in (tmp_path / "units").glob("*")
-        }
-
-    assert units(*names) == {"unit_1.cu": ["a/one", "b/one"], "unit_2.cu": ["a/two", "c/one"]}
-    more = units(*names, "a/three")
-    assert more["unit_3.cu"]
-    assert sorted(name for unit in more.values() for name in unit) == sorted([*names, "a/three"])
-    assert units("a/one", "b/one") == {"unit_1.cu": ["a/one", "b/one"]}
 
 
 def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) -> None:

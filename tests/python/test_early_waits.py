@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 from built_code import CUOBJDUMP, architectures, code_for_90a, objects, written
-from early_waits import EarlyWait, bytes_at_once, early_waits, kernel_name, summary, waits_in
-from machine_code import Instruction, listing
+from early_waits import EarlyWait, early_waits, summary, waits_in
+from machine_code import listing
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
 
@@ -116,7 +116,7 @@ BODY = (OTHER, OTHER, FIRST_TRY, *[OTHER] * 20)
         ((LOAD, *[OTHER] * 40, STORE, *[OTHER] * 1000, AGAIN, END), [(0x0, 41)]),
         ((LOAD, *[OTHER] * 80, STORE, *[OTHER] * 1000, AGAIN, END), []),
         ((*FOR_TILE, INNER, *[OTHER] * 1000, AGAIN, END), []),
-        # Whoever waits for the scoreboard waits for the load, too.
+        # A wait for the scoreboard is a wait for the load, too.
         ((SHARED, LOAD, USE, *LATE), [(0x10, 1)]),
         ((SHARED_APART, LOAD, USE_APART, *LATE), []),
         ((LOAD, ("DEPBAR.LE SB3, 0x0", 7, 0), *LATE), [(0x0, 1)]),
@@ -155,44 +155,6 @@ def test_early_waits_are_found(
     kernel: tuple[tuple[str, int, int], ...], found: list[tuple[int, int]]
 ) -> None:
     assert of_kernel(*kernel) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("LDG.E.128.CONSTANT R8, desc[UR4][R2.64]", 16),
-        ("LDG.E.EF.64 R8, desc[UR4][R2.64]", 8),
-        ("LD.E R8, [R2]", 4),
-        ("LDG.E.U16 R8, desc[UR4][R2.64]", 2),
-        ("@P0 LDG.E.U8 R8, desc[UR4][R2.64]", 1),
-        ("LDGSTS.E.BYPASS.128 [R4], desc[UR4][R2.64]", 16),
-        ("UBLKCP.S.G [UR8], [UR4], UR7", 16),
-        ("LDG.E.64.STRONG.GPU R8, desc[UR4][R2.64]", 0),
-        ("LDS.128 R8, [R4]", 0),
-        ("LDGDEPBAR", 0),
-        ("FADD R8, R9, R10", 0),
-    ],
-)
-def test_what_a_load_brings(text: str, size: int) -> None:
-    assert bytes_at_once(Instruction(0, text, 7, 0)) == size
-
-
-def test_names_without_the_folder_of_the_build() -> None:
-    unnamed = "_ZN6amasia2nw49_GLOBAL__N__7568d882_11_baseline_cu_4052b07b_56515bands"
-    assert kernel_name(unnamed + "INS0_5BandsILi4EEEEEvNS0_7BandRunE") == (
-        "bands<INS0_5BandsILi4EEEEEvNS0_7BandRunE>"
-    )
-    assert kernel_name("_Z6kernelPf") == "kernel<Pf>"
-
-
-def test_the_summary_names_the_nearest_wait_of_each_loop() -> None:
-    text = written(LOAD, LOAD, *[OTHER] * 3, STORE, AGAIN, END)
-    ((name, waits),) = waits_in(text.replace(": kernel", ": _Z6kernelPf"))
-    assert name == "kernel<Pf>"
-    assert summary(waits) == (
-        "2 in the loop of 7 at 0x0: LDG.E.128 R8, desc[UR4][R2.64] at 0x10 after 4 by "
-        "STS.128 [R4], R8"
-    )
 
 
 def meant(variant: str, waits: list[EarlyWait]) -> list[EarlyWait]:

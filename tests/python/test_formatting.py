@@ -9,7 +9,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from structure import ROOT, files_of
 
 COLUMNS = 100
@@ -73,11 +72,3 @@ def test_pre_commit_and_the_tests_use_the_same_tools() -> None:
     for tool, repository in (("clang-format", "mirrors-clang-format"), ("ruff", "ruff-pre-commit")):
         revision = re.search(rf"/{repository}\n    rev: v([\d.]+)", hooks)
         assert revision and revision[1] == pinned[tool], tool
-
-
-@pytest.mark.parametrize("workflow", [".github/workflows/ci.yml", ".gitlab-ci.yml"])
-def test_workflows_call_the_two_commands(workflow: str) -> None:
-    lines = (ROOT / workflow).read_text(encoding="utf-8").splitlines()
-    commands = {re.sub(r"^ *- (run: )?", "", line) for line in lines}
-    for command in ("./run.sh", "./test.sh", "scripts/tidy.sh"):
-        assert command in commands, f"{workflow} does not run {command}"

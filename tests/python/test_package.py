@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -158,13 +157,6 @@ def test_the_answers_are_those_of_the_clone(
         assert installed[" ".join(command)][:2] == (status, out), command
 
 
-def test_the_files_are_whole(installed: dict[str, tuple[int, str, str]], folder: Path) -> None:
-    assert installed
-    assert "</svg>" in (folder / "heatmap.svg").read_text(encoding="utf-8")
-    report = (folder / "report.html").read_text(encoding="utf-8")
-    assert "nw" in report and report.rstrip().endswith("</html>")
-
-
 def test_advice_for_a_kernel_of_ones_own_needs_no_clone(programs: Path, tmp_path: Path) -> None:
     """The wheel carries the recorded twins, and what their answers were worth."""
     asked = ["python", "-m", "plots", "advise", "--tile", "16KiB", "--intensity", "8"]
@@ -172,21 +164,6 @@ def test_advice_for_a_kernel_of_ones_own_needs_no_clone(programs: Path, tmp_path
     assert done.returncode == 0, done.stderr
     assert done.stderr == "no folder results here: the twins recorded with Amasia answer\n"
     assert "real kernels outside the suite" in done.stdout
-
-
-def test_the_console_command_is_the_module_by_another_name(
-    programs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (name,) = project["scripts"]
-    done = run(programs, folder, name, "--version")
-    assert (done.returncode, done.stdout) == (0, f"amasia plots {project['version']}\n")
-    from plots.cli import parser
-
-    monkeypatch.setattr(sys, "argv", [f"/somewhere/bin/{name}"])
-    assert parser().prog == name
-    monkeypatch.setattr(sys, "argv", ["/somewhere/plots/__main__.py"])
-    assert parser().prog == "python -m plots"
 
 
 def test_compare_says_how_to_get_its_library(programs: Path, folder: Path) -> None:
