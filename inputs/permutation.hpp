@@ -17,9 +17,9 @@ std::vector<std::uint32_t> random_cycle(std::uint32_t count, std::uint64_t seed)
 bool is_full_cycle(const std::vector<std::uint32_t>& next);
 
 /// The same kind of order for any element on its own, so that a GPU can lay out gigabytes in
-/// parallel: a keyed bijection p of 0..count-1 (four Feistel rounds over the next even power of
-/// two, walked until the result is below `count`). The cycle is p(0) -> p(1) -> ... -> p(count-1)
-/// -> p(0): next[p(i)] = p(i + 1).
+/// parallel. It is a keyed bijection p of 0..count-1: four Feistel rounds over the next even power
+/// of two, repeated until the result is below `count`. The cycle is p(0) -> p(1) -> ... ->
+/// p(count-1) -> p(0): next[p(i)] = p(i + 1).
 AMASIA_HD inline std::uint64_t scatter(std::uint64_t i, std::uint64_t count, std::uint64_t key) {
   int half = 1;  // bits of each half
   while ((std::uint64_t{1} << (2 * half)) < count) ++half;

@@ -1,7 +1,7 @@
-"""Interrupts reach the tests and what they start, also where a shell started them in the
-background: it has such a job ignore them, and a program keeps what it was started with.
-
-And locales with a decimal comma, an encoding that is not UTF-8, and a dotless i."""
+"""Interrupts reach the tests and the programs that they start, also in a background job, which a
+shell starts with interrupts ignored. Locales with a decimal comma, an encoding that is not UTF-8,
+and a dotless i.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// For tests of errors: the message of what was thrown, so that its wording can be asserted.
+// For tests of errors: the message of an exception, so that its wording can be asserted.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -10,10 +10,10 @@ namespace amasia::matrix {
 
 using async::load_float4;
 
-/// A 128 x N tile of C from slices of A (128 x 32) and B (32 x N), both as they come from global
-/// memory: a row of A is 128 bytes, its 16-byte chunks permuted (swizzled_chunk), so that four
-/// columns can be read at once without bank conflicts; B is dense. One warp has 64 x 64 elements:
-/// 8 lanes down, 4 across, 8 x 16 elements each. Six loads of 16 bytes feed 128 FFMA.
+/// A 128 x N tile of C from slices of A (128 x 32) and B (32 x N), neither of them transposed. A
+/// row of A is 128 bytes, its 16-byte chunks permuted (swizzled_chunk), so that four columns can be
+/// read at once without bank conflicts. B is dense. One warp has 64 x 64 elements: 8 lanes down, 4
+/// across, 8 x 16 elements each. Six loads of 16 bytes feed 128 FFMA.
 template <int N>
 struct Fp32Tile {
   static constexpr bool asynchronous = false;

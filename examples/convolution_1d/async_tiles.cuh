@@ -6,8 +6,8 @@
 
 namespace amasia::convolution_1d {
 
-/// STAGES stages, of which all but one are under way while a tile is computed. With two and none
-/// ahead (AHEAD 0) a tile is waited for at once, and needs no second barrier behind its reads.
+/// STAGES stages, of which AHEAD are in flight while a tile is computed. With two stages and none
+/// ahead a tile is waited for at once, and needs no second barrier behind its reads.
 template <class S, int STAGES, int AHEAD>
 struct AsyncTiles : TileInShared<S> {
   static_assert(AHEAD < STAGES);

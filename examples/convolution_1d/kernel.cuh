@@ -1,13 +1,12 @@
 // The computation of convolution_1d, written once: what a thread makes of its window, the loop over
 // a block's tiles, and the launch. A strategy is a pipeline:
 //
-//   Pipeline<S>(problem, walk)     S is the schedule
-//   start()                        asks for the first tiles
-//   const float4* bring()          returns when the next tile can be read, and where it starts in
-//                                  shared memory: its left margin
-//   own(c), margin(c)              where windows come from the lanes of a warp: a thread's own
-//                                  inputs in round c, and the chunk of the warp's margin it keeps
-//   done()                         this thread has read all it needs of the tile
+// `Pipeline<S>(problem, walk)`: S is the schedule.
+// `start()` asks for the first tiles.
+// `const float4* bring()` returns when the next tile can be read: where its left margin starts.
+// `own(c)` and `margin(c)`, where windows come from the lanes of a warp: a thread's own inputs in
+// round c, and the chunk of the warp's margin that it keeps.
+// `done()`: this thread has read all it needs of the tile.
 #pragma once
 
 #include <algorithm>

@@ -9,9 +9,9 @@ namespace amasia::softmax {
 /// Who waits for the copies: the thread for its own, or the block for all.
 enum class Waits { thread, block };
 
-/// STAGES stages, of which AHEAD are under way while a row is computed; with none, a row is waited
-/// for at once. A stage is filled again when the row in it has been read by all: the reduction's
-/// barrier has said so, or, where slots are a thread's own, nobody else asks.
+/// STAGES stages, of which AHEAD are in flight while a row is computed; with none, a row is waited
+/// for at once. A stage is filled again when all have read the row in it: behind the reduction's
+/// barrier, or at once where slots are a thread's own.
 template <class S, int STAGES, int AHEAD, Waits WAITS>
 struct AsyncRows {
   static_assert(AHEAD < STAGES);

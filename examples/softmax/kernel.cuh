@@ -1,9 +1,9 @@
 // The computation of softmax, written once: what a block makes of a row that its threads hold in
 // registers, the loop over a block's rows, and the launch. A strategy is a pipeline:
 //
-//   Pipeline<S>(problem, first row, step)   S is the schedule
-//   start()                                 asks for the first rows
-//   bring(v)                                this thread's chunks of the next row, in registers
+// `Pipeline<S>(problem, first row, step)`: S is the schedule.
+// `start()` asks for the first rows.
+// `bring(v)`: this thread's chunks of the next row, in registers.
 #pragma once
 
 #include <algorithm>
@@ -104,10 +104,10 @@ __device__ inline float4* stages_of_block() {
   return stages;
 }
 
-/// The rows of a block, or of a cluster of which each block has a part: `group` of `groups`, whose
-/// threads together are S::threads; `first_chunk` is this thread's first of a row. reduce(part,
-/// turn) makes one part of those of all threads; what they have read of the pipeline before it is
-/// in their registers behind it. `turn` alternates.
+/// The rows of `group` of `groups`: a block, or a cluster whose blocks have a part of a row each.
+/// Its threads are S::threads; `first_chunk` is this thread's first of a row. reduce(part, turn)
+/// makes one part of those of all threads. Behind it all that they read of the pipeline is in
+/// registers. `turn` alternates.
 template <class S, class Pipeline, class Reduce>
 __device__ void walk_rows(const Problem& p, Pipeline& pipeline, int first_chunk, std::int64_t group,
                           std::int64_t groups, Reduce reduce) {

@@ -1,6 +1,6 @@
-// softmax/overlap: the next rows travel by cp.async while this one is computed. That a stage is
-// there is the block's knowledge, behind a barrier, though each thread reads what it has copied:
-// what that costs is the difference to drop_off.
+// softmax/overlap: the next rows travel by cp.async while this one is computed. A barrier of the
+// block says that a stage is there, though each thread reads only what it has copied. The cost of
+// that barrier is the difference to drop_off.
 #include "async_rows.cuh"
 
 namespace amasia::softmax {

@@ -9,9 +9,9 @@
 
 namespace amasia::softmax {
 
-/// A row has THREADS threads, each of which keeps CHUNKS x 4 elements in registers; rows that are
-/// longer than that are none for it. BLOCKS blocks per SM stay and take rows at the stride of the
-/// grid. dsm deals the threads of a row out to the blocks of a cluster.
+/// A row has THREADS threads, which keep CHUNKS x 4 elements each in registers; longer rows do not
+/// fit. BLOCKS blocks per SM stay and take rows at the stride of the grid. dsm distributes the
+/// threads of a row over the blocks of a cluster.
 template <int THREADS, int CHUNKS, int BLOCKS>
 struct Geometry {
   static constexpr int threads = THREADS;
@@ -21,7 +21,7 @@ struct Geometry {
   static constexpr int columns = 4 * THREADS * CHUNKS;  // at most
 };
 
-// One block of 512 has 128 registers per thread: 32 elements, and as many that are under way.
+// One block of 512 has 128 registers per thread: 32 elements, and as many in flight.
 struct Iso : Geometry<512, 8, 1> {
   static constexpr const char* name = "iso";
 };

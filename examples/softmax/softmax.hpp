@@ -36,8 +36,8 @@ AMASIA_HD inline float input_at(std::uint64_t seed, std::int64_t row, std::int64
 }
 
 /// The largest relative error of a result. At a distance of 16 from the maximum __expf is wrong by
-/// at most 20 units in the last place (CUDA Programming Guide: 2 + 1.17 |x|), and a result has two
-/// of them; the difference from the maximum adds 8 to each where it is not exact, sum and division
+/// at most 20 units in the last place (CUDA Programming Guide: 2 + 1.17 |x|). A result has two such
+/// errors. The difference from the maximum adds 8 to each where it is not exact, sum and division
 /// add a few. A missing chunk of a row of 16384 elements is mostly worth more than 10 times this.
 constexpr double relative_bound = 64 * 0x1p-23;
 

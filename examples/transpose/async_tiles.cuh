@@ -7,8 +7,8 @@
 
 namespace amasia::transpose {
 
-/// STAGES stages, of which AHEAD are under way while a tile is turned. With two and none ahead a
-/// tile is waited for at once, and needs no second barrier behind its reads.
+/// STAGES stages, of which AHEAD are in flight while a tile is turned. With two stages and none
+/// ahead a tile is waited for at once, and needs no second barrier behind its reads.
 template <class S, int N, int STAGES, int AHEAD>
 struct AsyncTiles : TileInShared<S, N> {
   static_assert(AHEAD < STAGES);

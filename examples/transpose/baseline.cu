@@ -1,7 +1,7 @@
 // transpose/baseline: a thread loads the blocks of 4 x 4 that it turns into registers, those of the
-// next tile before it turns these; nobody needs another's, so nothing is stored to shared memory.
-// "/shared": in the order of bytes, through registers into shared memory, as the other strategies
-// have it there; two stages, so that one barrier per tile is enough.
+// next tile before it turns these. Nobody needs another's, so nothing is stored to shared memory.
+// Configs "/shared" load in the order of bytes, through registers into shared memory, as the other
+// strategies have it there. They have two stages, so that one barrier per tile is enough.
 #include "kernel.cuh"
 #include "tiles.cuh"
 

@@ -1,11 +1,11 @@
 // The computation of transpose, written once: what a thread makes of the blocks of 4 x 4 that it
 // holds in registers, the loop over a block's tiles, and the launch. A strategy is a pipeline:
 //
-//   Pipeline<S, N>(problem)         S is the schedule, N the rows of a matrix
-//   start(tile, step)               asks for the first tiles
-//   bring()                         returns when the next tile can be read
-//   read(m, place, k)               row k of the thread's m-th block of 4 x 4, which lies at
-//   `place` done()                          this thread has read all it needs of the tile
+// `Pipeline<S, N>(problem)`: S is the schedule, N the rows of a matrix.
+// `start(tile, step)` asks for the first tiles.
+// `bring()` returns when the next tile can be read.
+// `read(m, place, k)`: row k of the thread's m-th block of 4 x 4, which is at `place`.
+// `done()`: this thread has read all it needs of the tile.
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,8 @@ namespace amasia::formats {
 
 /// Reads exactly rows * cols finite fp32 numbers, one per line (blank lines at the end and CRLF are
 /// accepted, trailing blanks too). Throws UsageError "path:line: what was expected" for a line that
-/// is no number, NaN, infinite or outside fp32's range, for too few or too many lines, and "path:
-/// what was expected" for a file that cannot be read.
+/// is no number, NaN, infinite or outside fp32's range, and for too few or too many lines. Throws
+/// "path: what was expected" for a file that cannot be read.
 std::vector<float> read_grid_file(const std::string& path, std::int64_t rows, std::int64_t cols);
 
 /// Writes the same format, each number with the digits that restore it exactly (%.9g). Throws

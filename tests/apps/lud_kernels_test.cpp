@@ -15,8 +15,6 @@
 
 #include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/diagonal.cuh"
-#include "apps/lud/lud.hpp"
-#include "apps/lud/matrices.hpp"
 #include "apps/lud/tiles.cuh"
 #include "tests/apps/lud_matrices.hpp"
 
@@ -137,20 +135,6 @@ class Run {
   std::vector<float> cells_, lower_, upper_;
 };
 
-/// Elimination in fp32, a step at a time.
-std::vector<float> eliminated(const HostMatrix& m) {
-  std::vector<float> lu = m.elements;
-  for (std::int64_t k = 0; k < m.n; ++k) {
-    for (std::int64_t i = k + 1; i < m.n; ++i) {
-      const float l = lu[i * m.n + k] /= lu[k * m.n + k];
-      for (std::int64_t j = k + 1; j < m.n; ++j) {
-        lu[i * m.n + j] = std::fma(-l, lu[k * m.n + j], lu[i * m.n + j]);
-      }
-    }
-  }
-  return lu;
-}
-
 void expect_as_stable_as_elimination(const HostMatrix& m, const std::string& what) {
   const Run run(m);
   const Verdict v = compare(run.data(), run.pitch(), m, Normalisation::unit_lower);
@@ -159,31 +143,20 @@ void expect_as_stable_as_elimination(const HostMatrix& m, const std::string& wha
   EXPECT_LE(v.error, 4 * plain.error) << what;
 }
 
-HostMatrix generated(std::int64_t n, const char* input) {
-  return host_matrix(Parameters(parameter_specs(), {{"n", std::to_string(n)}, {"input", input}}),
-                     7);
-}
-
-TEST(LudKernels, DecomposeADiagonalBlockAndItsPanelsAsStablyAsElimination) {
+TEST(LudKernels, DecomposeAsStablyAsElimination) {
   for (const char* input : {"random", "uniform", "graded"}) {
     expect_as_stable_as_elimination(generated(161, input), input);
   }
-  // Of Rodinia's matrix all but a thousandth of an element cancels at the first step, which spares
-  // plain elimination the roundings of large numbers while there are few steps: from order 129 to
-  // some 230 its errors are a fourth to a sixth of those of sums of 128 terms.
+  // The first step cancels all but a thousandth of an element of Rodinia's matrix. So plain
+  // elimination rounds few large numbers while there are few steps: from order 129 to about 230 its
+  // errors are a fourth to a sixth of those of sums of 128 terms.
   for (const char* input : {"rodinia", "ill_conditioned"}) {
     expect_as_stable_as_elimination(generated(300, input), input);
   }
-}
-
-TEST(LudKernels, DecomposeProductsOfTrianglesAsStablyAsElimination) {
   for (std::int64_t n : {32, 64, 256}) {
     expect_as_stable_as_elimination(product_of_triangles(n, 3), std::to_string(n));
   }
-}
-
-TEST(LudKernels, PadAnIncompleteBlock) {
-  for (std::int64_t n : {1, 33, 100, 129}) {
+  for (std::int64_t n : {1, 33, 100, 129}) {  // the last block is incomplete
     expect_as_stable_as_elimination(generated(n, "ill_conditioned"), std::to_string(n));
   }
 }

@@ -2,15 +2,38 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "inputs/random.hpp"
 
 namespace amasia::lud {
 
-/// A product of triangles of uniform(0, 1), L's diagonal one, which Rodinia's files of matrices
-/// are: condition 1e9 and more. Two right decompositions differ in every digit.
+inline HostMatrix generated(std::int64_t n, const char* input = "random", std::uint64_t seed = 7) {
+  return host_matrix(Parameters(parameter_specs(), {{"n", std::to_string(n)}, {"input", input}}),
+                     seed);
+}
+
+/// Elimination in fp32, a step at a time: what the strategies are to be as good as.
+inline std::vector<float> eliminated(const HostMatrix& m) {
+  std::vector<float> lu = m.elements;
+  for (std::int64_t k = 0; k < m.n; ++k) {
+    for (std::int64_t i = k + 1; i < m.n; ++i) {
+      const float l = lu[i * m.n + k] /= lu[k * m.n + k];
+      for (std::int64_t j = k + 1; j < m.n; ++j) {
+        lu[i * m.n + j] = std::fma(-l, lu[k * m.n + j], lu[i * m.n + j]);
+      }
+    }
+  }
+  return lu;
+}
+
+/// A product of triangles of uniform(0, 1), L's diagonal one, as Rodinia's files of matrices are:
+/// condition 1e9 and more. Two right decompositions differ in every digit.
 inline HostMatrix product_of_triangles(std::int64_t n, std::uint64_t seed) {
   HostMatrix m{n, {}};
   const auto element = [seed, n](std::uint64_t of, std::int64_t i, std::int64_t j) {

@@ -156,7 +156,6 @@ TEST(Compare, CountsAndNamesMismatches) {
 }
 
 // --- kernel.cuh
-// ------------------------------------------------------------------------------------
 
 template <int ROWS>
 void expect_recurrence() {
@@ -183,7 +182,6 @@ TEST(Kernel, CellsOfAStepAreTheRecurrence) {
 }
 
 // --- geometry.hpp
-// ----------------------------------------------------------------------------------
 
 template <class D>
 void expect_every_tile_once(std::int64_t rows, std::int64_t cols) {
@@ -200,9 +198,11 @@ void expect_every_tile_once(std::int64_t rows, std::int64_t cols) {
   EXPECT_EQ(static_cast<std::int64_t>(seen.size()), D::across(cols) * D::down(rows));
 }
 
+constexpr std::pair<int, int> grids[] = {{1, 1},    {16, 16},   {17, 160},
+                                         {160, 17}, {100, 100}, {33, 500}};
+
 TEST(Diagonals, TakeEveryTileOnce) {
-  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{
-           {1, 1}, {16, 16}, {17, 160}, {160, 17}, {100, 100}, {33, 500}}) {
+  for (const auto& [rows, cols] : grids) {
     expect_every_tile_once<Diagonals<Iso>>(rows, cols);
     expect_every_tile_once<Diagonals<IsoPairs>>(rows, cols);
   }
@@ -214,8 +214,7 @@ TEST(Diagonals, TakeEveryTileOnce) {
 // one has the tile below the one between them, whole, and hands its right edge on.
 TEST(Diagonals, NeighboursShareTheTileBetweenThem) {
   using D = Diagonals<Iso>;
-  for (const auto& [rows, cols] :
-       std::vector<std::pair<int, int>>{{1, 1}, {17, 160}, {160, 17}, {100, 100}, {33, 500}}) {
+  for (const auto& [rows, cols] : grids) {
     for (std::int64_t d = 0; d < D::launches(rows, cols); ++d) {
       const std::int64_t count = D::count(d, rows, cols);
       for (std::int64_t b = 0; b < round_up(count, 2); ++b) {
@@ -241,29 +240,7 @@ using EveryBands =
                    Bands<Bands64x32, 2, 6>, Bands<Bands64x32, 2, 12>, Bands<Bands64x32, 2, 12, 2>>;
 TYPED_TEST_SUITE(BandsOf, EveryBands);
 
-// The walk, as walk.cuh does it: every lane meets every chunk of its rows once, in order, one step
-// after the lane above, in the box that holds it, and before the stage is given away.
-TYPED_TEST(BandsOf, LanesMeetTheirChunksInTheBoxesThatHoldThem) {
-  using B = TypeParam;
-  const std::int64_t cols = 5 * B::tile_columns - 7;
-  for (int lane = 0; lane < 32; ++lane) {
-    const int place = lane % B::group_lanes, group = lane / B::group_lanes;
-    int expected = 0;
-    for (int k = 0; k < B::periods(cols); ++k) {
-      for (int step = 0; step < B::period; ++step) {
-        const int stage = B::entered(step, place) ? k : k - 1;
-        const int tile = B::tile_of(stage, group);
-        if (tile < 0 || tile >= B::tiles(cols)) continue;
-        const int chunk = tile * B::period + B::chunk(step, place);
-        EXPECT_EQ(chunk, expected++);
-        EXPECT_EQ(chunk, k * B::period + step - lane);
-      }
-    }
-    EXPECT_EQ(expected, B::tiles(cols) * B::period);
-  }
-}
-
-// What the walk adds to a lane's address from step to step leads to those chunks.
+// What the walk adds to a lane's address from step to step leads to its next chunk.
 TYPED_TEST(BandsOf, AddressesFollowTheChunks) {
   using B = TypeParam;
   const int row_bytes = 4 * B::tile_columns, steps = B::hand_steps;
@@ -341,39 +318,6 @@ TEST(WarpsOfABlock, LeaveTheWalkerItsScheduler) {
   };
   expect(Warps<3>{});
   expect(Warps<6>{});
-}
-
-// What a walker asked for and where it put that, as WordLink does: the hand-over that is taken is
-// the one that is due, and the address to ask again at is its own.
-TYPED_TEST(BandsOf, WordsAreTakenInOrder) {
-  using B = TypeParam;
-  for (const int pieces : {1, 2, 3, 4, 5, 17}) {
-    int asked[B::hand_slots] = {}, from = 0, left = pieces;
-    bool waits = true;
-    const auto ask_next = [&](int& word) {
-      word = from;
-      --left;
-      from += left > 0 ? 1 : 0;
-    };
-    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
-    int taken = 0;
-    const auto take = [&](int slot) {
-      EXPECT_EQ(waits, taken < pieces);
-      if (waits) {
-        EXPECT_EQ(asked[slot], taken) << pieces;
-        const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
-        EXPECT_EQ(from - (since > 0 ? since : 0), taken) << pieces;
-      }
-      ask_next(asked[(slot + B::hands_ahead) % B::hand_slots]);
-      waits = left > -B::hands_ahead ? waits : false;
-      EXPECT_TRUE(from >= 0 && from < pieces);  // words that exist
-      ++taken;
-    };
-    take(0);
-    for (int k = 0; k < 9; ++k) {
-      for (int q = 0; q < B::hands; ++q) take((q + 1) % B::hand_slots);
-    }
-  }
 }
 
 // The walk of walk.cuh, lane by lane, with the producers of tma_stages.cuh and the words of
@@ -507,16 +451,9 @@ struct EmulatedBands {
 };
 
 TYPED_TEST(BandsOf, WalkGivesTheReferencesScores) {
-  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{{1, 1},
-                                                                   {4, 4},
-                                                                   {63, 31},
-                                                                   {65, 33},
-                                                                   {127, 31},
-                                                                   {128, 32},
-                                                                   {129, 33},
-                                                                   {300, 257},
-                                                                   {5, 1000},
-                                                                   {1000, 5}}) {
+  constexpr std::pair<int, int> ragged[] = {{1, 1},    {4, 4},    {63, 31},   {65, 33},  {127, 31},
+                                            {128, 32}, {129, 33}, {300, 257}, {5, 1000}, {1000, 5}};
+  for (const auto& [rows, cols] : ragged) {
     const Parameters p(parameter_specs(),
                        {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
     const HostScores host(sequences_of(p, 5), 10);
@@ -526,7 +463,7 @@ TYPED_TEST(BandsOf, WalkGivesTheReferencesScores) {
   }
 }
 
-// 128 bits a lane go through shared memory eight lanes at a time: those have eight chunks in all
+// Shared memory serves 128 bits a lane for eight lanes at a time. Their eight chunks must take all
 // 32 banks.
 TYPED_TEST(BandsOf, ReadAllBanksAtOnce) {
   using B = TypeParam;
@@ -539,14 +476,9 @@ TYPED_TEST(BandsOf, ReadAllBanksAtOnce) {
   }
 }
 
-TYPED_TEST(BandsOf, CoverTheGrid) {
-  using B = TypeParam;
-  EXPECT_EQ(B::bands(1), 1);
-  EXPECT_EQ(B::bands(B::rows), 1);
-  EXPECT_EQ(B::bands(B::rows + 1), 2);
-  EXPECT_EQ(B::tiles(B::tile_columns + 1), 2);
-  EXPECT_EQ(B::tile_of(B::filled(33) - 1, B::groups - 1), B::tiles(33) - 1);
-  EXPECT_EQ(B::stage_bytes, 4 * B::rows * B::tile_columns);
+TYPED_TEST(BandsOf, HaveRoomForCellsAndForWordsThatWereAskedFor) {
+  EXPECT_EQ(TypeParam::stage_bytes, 4 * TypeParam::rows * TypeParam::tile_columns);
+  EXPECT_GE(TypeParam::hand_slots, TypeParam::hands_ahead);
 }
 
 TEST(NwFiles, FeedTheProblem) {
@@ -569,15 +501,15 @@ TEST(ScoreFile, HoldsTheMatrixWithItsBorders) {
 
 TEST(ScoreFile, IsRefusedBeforeAnythingRuns) {
   const TemporaryFolder folder;
-  const auto refused = [](const std::map<std::string, std::string>& given) {
-    EXPECT_THROW(find_app("nw")->device_bytes(Parameters(parameter_specs(), given)), UsageError);
+  const auto ask = [](const std::map<std::string, std::string>& given) {
+    return find_app("nw")->device_bytes(Parameters(parameter_specs(), given));
   };
-  refused({{"out_file", folder / "no/scores.txt"}});
-  refused({{"out_file", folder / ""}});
-  refused({{"traceback", "yes"}, {"path", folder / "no/path.txt"}});
-  refused({{"rows", "50001"}, {"cols", "50003"}, {"out_file", folder / "scores.txt"}});
-  const Parameters fits(parameter_specs(), {{"out_file", folder / "scores.txt"}});
-  EXPECT_NO_THROW(find_app("nw")->device_bytes(fits));
+  EXPECT_THROW(ask({{"out_file", folder / "no/scores.txt"}}), UsageError);
+  EXPECT_THROW(ask({{"out_file", folder / ""}}), UsageError);
+  EXPECT_THROW(ask({{"traceback", "yes"}, {"path", folder / "no/path.txt"}}), UsageError);
+  EXPECT_THROW(ask({{"rows", "50001"}, {"cols", "50003"}, {"out_file", folder / "scores.txt"}}),
+               UsageError);
+  EXPECT_NO_THROW(ask({{"out_file", folder / "scores.txt"}}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Company for a measurement: a process that keeps every SM of a GPU busy for a share of the time.
+// Interference with a measurement: a process that keeps every SM of a GPU busy for a share of the
+// time.
 //
 //   amasia-co-runner PERCENT PERIOD_MS SECONDS
 //
@@ -46,17 +47,17 @@ int main(int argc, char** argv) {
   const auto busy_ns = static_cast<unsigned long long>(share * period_ms * 1e6);
   const Clock::time_point begin = Clock::now();
   Clock::time_point next = begin;
-  bool said = false;
+  bool announced = false;
   while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
     keep_busy<<<2 * sms, 512>>>(busy_ns, sink);
     check(cudaGetLastError());
     check(cudaDeviceSynchronize());
-    if (!said) {
+    if (!announced) {
       std::puts("running");
       std::fflush(stdout);
-      said = true;
+      announced = true;
     }
-    // From the end of the work: under company of its own it must not catch up.
+    // From the end of the work: where others slow it down it must not catch up.
     next = share < 1 ? Clock::now() +
                            std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double, std::milli>((1 - share) * period_ms))

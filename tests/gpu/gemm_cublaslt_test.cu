@@ -1,17 +1,12 @@
 // gemm/cublaslt: in every mode and layout that it takes the library does find an algorithm, the
 // search leaves A and B as they were, and the launch may be captured.
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/gemm/gemm.hpp"
-#include "harness/device.hpp"
-#include "harness/registry.hpp"
-#include "harness/variant.hpp"
-#include "variants/device/cuda.hpp"
+#include "tests/gpu/device_test.hpp"
 #include "variants/device/prepared_run.hpp"
 
 namespace amasia::gemm_cublaslt_test {
@@ -25,18 +20,14 @@ std::vector<unsigned char> bytes_of(const gemm::Operand& x) {
 
 std::unique_ptr<Instance> instance_of(const std::string& n, const std::string& k,
                                       const std::string& mode, const std::string& layout) {
-  return (*find_instance_factory("gemm"))(
-      Parameters(find_app("gemm")->parameters(),
-                 {{"m", "301"}, {"n", n}, {"k", k}, {"mode", mode}, {"layout", layout}}),
-      7);
+  return instance("gemm", {{"m", "301"}, {"n", n}, {"k", k}, {"mode", mode}, {"layout", layout}});
 }
 
-class GemmCublasLt : public testing::TestWithParam<std::pair<const char*, const char*>> {
+class GemmCublasLt : public OnDevice<testing::TestWithParam<std::pair<const char*, const char*>>> {
  protected:
   void SetUp() override {
-    std::string reason;
-    if (device_count(reason) == 0) GTEST_SKIP() << reason;
-    device = query_device(0);
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
     const Variant* variant = find_variant("gemm/cublaslt");
     if (variant == nullptr) GTEST_SKIP() << "built without cublasLt.h";
     config = &variant->configs.front();
@@ -48,29 +39,28 @@ class GemmCublasLt : public testing::TestWithParam<std::pair<const char*, const 
     const auto objection = config->unsupported(*small, device);
     if (objection && objection->find("was found") != std::string::npos) GTEST_SKIP() << *objection;
   }
-  Device device;
   const Config* config = nullptr;
 };
 
 TEST_P(GemmCublasLt, MultipliesInAStreamAndInAGraph) {
   const auto [mode, layout] = GetParam();
   for (const auto& [n, k] : {std::pair{"512", "640"}, {"272", "1001"}}) {
-    const auto instance = instance_of(n, k, mode, layout);
-    const gemm::Problem& p = dynamic_cast<InstanceOf<gemm::Problem>&>(*instance).problem();
+    const auto i = instance_of(n, k, mode, layout);
+    const gemm::Problem& p = problem_of<gemm::Problem>(*i);
     const auto a = bytes_of(p.a), b = bytes_of(p.b);
-    const auto objection = config->unsupported(*instance, device);
+    const auto objection = config->unsupported(*i, device);
     ASSERT_FALSE(objection) << *objection;
-    const Launch launch = config->prepare(*instance, device);
+    const Launch launch = config->prepare(*i, device);
     EXPECT_EQ(bytes_of(p.a), a);
     EXPECT_EQ(bytes_of(p.b), b);
     const OwnedStream stream;
     for (LaunchMode launch_mode : {LaunchMode::stream, LaunchMode::graph}) {
       const PreparedRun run(launch, launch_mode, stream);
       for (int times = 0; times < 2; ++times) {
-        instance->reset(stream);
+        i->reset(stream);
         run.enqueue(stream);
         AMASIA_CUDA(cudaStreamSynchronize(stream));
-        const Verdict v = instance->verify();
+        const Verdict v = i->verify();
         EXPECT_TRUE(v.passed) << n << " " << k << " " << v.norm << " " << v.error;
       }
     }
@@ -81,17 +71,13 @@ TEST_P(GemmCublasLt, MultipliesInAStreamAndInAGraph) {
 TEST_P(GemmCublasLt, TakesOddShapesOrSaysWhyNot) {
   const auto [mode, layout] = GetParam();
   for (const auto& [n, k] : {std::pair{"1", "1"}, {"7", "3"}, {"513", "401"}}) {
-    const auto instance = instance_of(n, k, mode, layout);
-    if (const auto objection = config->unsupported(*instance, device)) {
+    const auto i = instance_of(n, k, mode, layout);
+    if (const auto objection = config->unsupported(*i, device)) {
       EXPECT_NE(objection->find("no algorithm"), std::string::npos) << *objection;
       EXPECT_EQ(std::string(mode), "e4m3") << *objection;
       continue;
     }
-    const Launch launch = config->prepare(*instance, device);
-    instance->reset(nullptr);
-    launch(nullptr);
-    AMASIA_CUDA(cudaDeviceSynchronize());
-    EXPECT_TRUE(instance->verify().passed) << n << " " << k;
+    EXPECT_TRUE(verdict_of(*config, *i, device).passed) << n << " " << k;
   }
 }
 

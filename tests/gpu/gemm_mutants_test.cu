@@ -1,12 +1,10 @@
 // Proves that the verification of gemm can fail (tests/gpu/mutants.hpp). The right kernel is a
 // plain dot product per element; faults are in its terms. At full size a right result is made by a
 // variant and one slice of one tile's sums is taken out again.
-#include <algorithm>
 #include <cmath>
 
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
-#include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::gemm_mutants_test {
@@ -36,7 +34,7 @@ __global__ void dot_products(gemm::Problem p, Fault fault) {
 
 TEST_P(GemmMutants, AreCaught) {
   const auto i = instance("gemm", {{"m", "131"}, {"n", "257"}, {"k", "301"}});
-  const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+  const gemm::Problem p = problem_of<gemm::Problem>(*i);
   i->reset(nullptr);
   if (GetParam() == Fault::nothing) return expect_verdict(*i);
   dot_products<<<dim3(static_cast<unsigned>((p.n + 127) / 128), static_cast<unsigned>(p.m)), 128>>>(
@@ -58,27 +56,16 @@ __global__ void lose_slice(gemm::Problem p, std::int64_t row, std::int64_t colum
   p.c.at(row, column) -= sum;
 }
 
-TEST(GemmMutantsAtFullSize, EightLostTermsOfOneElementOf8192Squared) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  const Device device = query_device(0);
+using GemmMutantsAtFullSize = OnDevice<>;
+
+TEST_F(GemmMutantsAtFullSize, EightLostTermsOfOneElementOf8192Squared) {
   const std::int64_t n = device.memory_bytes > (std::size_t{8} << 30) ? 8192 : 2048;
   const std::string text = std::to_string(n);
-  const auto i = (*find_instance_factory("gemm"))(
-      Parameters(find_app("gemm")->parameters(), {{"m", text}, {"n", text}, {"k", text}}), 7);
-  const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
-  const Variant* variant = find_variant("gemm/baseline");
-  ASSERT_NE(variant, nullptr);
-  const auto config = std::find_if(variant->configs.begin(), variant->configs.end(),
-                                   [](const Config& c) { return c.info.schedule == "128x128"; });
-  ASSERT_NE(config, variant->configs.end());
-  i->reset(nullptr);
-  AMASIA_CUDA(cudaDeviceSynchronize());
-  const Launch run = config->prepare(*i, device);
-  run(nullptr);
-  AMASIA_CUDA(cudaDeviceSynchronize());
-  EXPECT_TRUE(i->verify().passed);
-  lose_slice<<<1, 1>>>(p, n - 1, n - 2, n / 2);
+  const auto i = instance("gemm", {{"m", text}, {"n", text}, {"k", text}});
+  const Config* config = config_of(*find_variant("gemm/baseline"), "128x128");
+  ASSERT_NE(config, nullptr);
+  EXPECT_TRUE(verdict_of(*config, *i, device).passed);
+  lose_slice<<<1, 1>>>(problem_of<gemm::Problem>(*i), n - 1, n - 2, n / 2);
   AMASIA_CUDA(cudaDeviceSynchronize());
   const Verdict v = i->verify();
   EXPECT_FALSE(v.passed);
@@ -103,25 +90,15 @@ gemm::Sums part(const Parameters& p, std::uint64_t seed, std::int64_t row, std::
 // The sums of e4m3 have 14 bits, so that its bound is the widest: at 4096 terms a lost
 // multiplication of wgmma, 32 terms, has to be refused all the same. Of the last row's elements the
 // first one whose terms there are no smaller than typical.
-TEST(GemmMutantsAtFullSize, ALostMultiplicationOfE4m3) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  const Device device = query_device(0);
+TEST_F(GemmMutantsAtFullSize, ALostMultiplicationOfE4m3) {
   if (device.compute_capability != 90) GTEST_SKIP() << "e4m3 is multiplied by wgmma";
-  const Parameters p(find_app("gemm")->parameters(), {{"mode", "e4m3"}, {"layout", "tn"}});
-  const auto i = (*find_instance_factory("gemm"))(p, 7);
-  const gemm::Problem problem = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
-  const Variant* variant = find_variant("gemm/tma");
-  ASSERT_NE(variant, nullptr);
-  const auto config =
-      std::find_if(variant->configs.begin(), variant->configs.end(),
-                   [](const Config& c) { return c.info.schedule == "e4m3-wgmma-128x256"; });
-  ASSERT_NE(config, variant->configs.end());
-  i->reset(nullptr);
-  const Launch run = config->prepare(*i, device);
-  run(nullptr);
-  AMASIA_CUDA(cudaDeviceSynchronize());
-  EXPECT_TRUE(i->verify().passed);
+  const Size size{{"mode", "e4m3"}, {"layout", "tn"}};
+  const Parameters p(find_app("gemm")->parameters(), size);
+  const auto i = instance("gemm", size);
+  const gemm::Problem& problem = problem_of<gemm::Problem>(*i);
+  const Config* config = config_of(*find_variant("gemm/tma"), "e4m3-wgmma-128x256");
+  ASSERT_NE(config, nullptr);
+  EXPECT_TRUE(verdict_of(*config, *i, device).passed);
   const std::int64_t row = problem.m - 1, first = problem.k / 2;
   std::int64_t column = 0;
   while (std::abs(part(p, 7, row, column, first, 32).value) <
@@ -155,18 +132,12 @@ __global__ void lower_mode(gemm::Problem p) {
   p.c.at(i, j) = static_cast<float>(sum);
 }
 
-TEST(GemmMutantsOfModes, AModeComputedAsALowerOne) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+TEST_F(GemmMutantsAtFullSize, AModeComputedAsALowerOne) {
   for (const char* mode : {"fp32", "tf32"}) {
     for (const char* k : {"1", "33", "8192"}) {
-      const auto i = (*find_instance_factory("gemm"))(
-          Parameters(find_app("gemm")->parameters(),
-                     {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", mode}}),
-          7);
-      const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+      const auto i = instance("gemm", {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", mode}});
       i->reset(nullptr);
-      lower_mode<<<dim3(4, 300), 128>>>(p);
+      lower_mode<<<dim3(4, 300), 128>>>(problem_of<gemm::Problem>(*i));
       AMASIA_CUDA(cudaDeviceSynchronize());
       EXPECT_FALSE(i->verify().passed) << mode << " " << k;
     }

@@ -1,17 +1,12 @@
 // Sums that blocks share (apps/gemm/shared.cuh): the same bits each time, however the pieces
 // arrive, in launches of a stream and of a graph that is replayed; and no piece that nobody wrote.
-#include <gtest/gtest.h>
-
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "apps/gemm/gemm.hpp"
-#include "harness/device.hpp"
-#include "harness/registry.hpp"
-#include "harness/variant.hpp"
-#include "variants/device/cuda.hpp"
+#include "tests/gpu/device_test.hpp"
+#include "variants/device/prepared_run.hpp"
 
 namespace amasia::gemm_shared_test {
 namespace {
@@ -24,16 +19,16 @@ std::vector<float> product_of(const gemm::Problem& p) {
 
 /// Poisons C, runs, verifies, and compares with the bits of the first run.
 struct SameBits {
-  Instance& instance;
+  Instance& of;
   const gemm::Problem& problem;
   std::vector<float> first{};
 
   template <class Run>
   void check(cudaStream_t stream, Run&& run, const std::string& what) {
-    instance.reset(stream);
+    of.reset(stream);
     run();
     AMASIA_CUDA(cudaStreamSynchronize(stream));
-    EXPECT_TRUE(instance.verify().passed) << what;
+    EXPECT_TRUE(of.verify().passed) << what;
     const std::vector<float> c = product_of(problem);
     if (first.empty()) first = c;
     for (std::int64_t i = 0; i < problem.m; ++i) {
@@ -46,37 +41,25 @@ struct SameBits {
 
 void check_config(const Config& config, const Device& device, const std::string& mode,
                   const std::string& layout, const std::string& what) {
-  const auto instance = (*find_instance_factory("gemm"))(
-      Parameters(find_app("gemm")->parameters(),
-                 {{"m", "500"}, {"n", "390"}, {"k", "3000"}, {"mode", mode}, {"layout", layout}}),
-      7);
-  if (config.unsupported(*instance, device)) return;
-  const gemm::Problem& p = dynamic_cast<InstanceOf<gemm::Problem>&>(*instance).problem();
-  const Launch launch = config.prepare(*instance, device);
+  const auto i = instance(
+      "gemm", {{"m", "500"}, {"n", "390"}, {"k", "3000"}, {"mode", mode}, {"layout", layout}});
+  if (config.unsupported(*i, device)) return;
+  const Launch launch = config.prepare(*i, device);
   const OwnedStream stream;
-  SameBits same{*instance, p};
-  for (int i = 0; i < 3; ++i)
-    same.check(
-        stream, [&] { launch(stream); }, what);
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  AMASIA_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  launch(stream);
-  AMASIA_CUDA(cudaStreamEndCapture(stream, &graph));
-  AMASIA_CUDA(cudaGraphInstantiate(&replay, graph, 0));
-  for (int i = 0; i < 3; ++i) {
-    same.check(
-        stream, [&] { AMASIA_CUDA(cudaGraphLaunch(replay, stream)); }, what + ", graph");
+  SameBits same{*i, problem_of<gemm::Problem>(*i)};
+  for (LaunchMode launch_mode : {LaunchMode::stream, LaunchMode::graph}) {
+    const PreparedRun run(launch, launch_mode, stream);
+    for (int times = 0; times < 3; ++times) {
+      same.check(
+          stream, [&] { run.enqueue(stream); },
+          what + (launch_mode == LaunchMode::graph ? ", graph" : ""));
+    }
   }
-  AMASIA_CUDA(cudaGraphExecDestroy(replay));
-  AMASIA_CUDA(cudaGraphDestroy(graph));
 }
 
-TEST(GemmShared, GivesTheSameBitsEachTime) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  const Device device = query_device(0);
+using GemmShared = OnDevice<>;
+
+TEST_F(GemmShared, GivesTheSameBitsEachTime) {
   int configs = 0;
   for (const char* strategy : {"baseline", "register_bypass", "overlap", "tma", "dsm"}) {
     const Variant* variant = find_variant(std::string("gemm/") + strategy);

@@ -24,11 +24,15 @@ __global__ void count(histogram::Problem p, Fault fault) {
   atomicAdd(p.counts + histogram::bin_of(key_at(p, stale ? i - 1 : i), p.binning), 1u);
 }
 
-class HistogramMutants : public Mutants {
- protected:
-  static void expect_caught(const std::map<std::string, std::string>& size) {
+class HistogramMutants : public Mutants {};
+
+TEST_P(HistogramMutants, AreCaught) {
+  for (const Size& size : std::vector<Size>{
+           {{"keys", "100003"}, {"type", "int32"}, {"bins", "4096"}},
+           {{"keys", "100003"}, {"type", "uint8"}, {"bins", "256"}},
+           {{"keys", "100003"}, {"bins", "1000"}, {"range", "30000"}, {"spread", "40000"}}}) {
     const auto i = instance("histogram", size);
-    const auto& p = dynamic_cast<InstanceOf<histogram::Problem>&>(*i).problem();
+    const auto& p = problem_of<histogram::Problem>(*i);
     i->reset(nullptr);
     if (GetParam() != Fault::nothing) {
       AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
@@ -37,16 +41,6 @@ class HistogramMutants : public Mutants {
     }
     expect_verdict(*i);
   }
-};
-
-TEST_P(HistogramMutants, AreCaughtWithWords) {
-  expect_caught({{"keys", "100003"}, {"type", "int32"}, {"bins", "4096"}});
-}
-TEST_P(HistogramMutants, AreCaughtWithBytes) {
-  expect_caught({{"keys", "100003"}, {"type", "uint8"}, {"bins", "256"}});
-}
-TEST_P(HistogramMutants, AreCaughtWithKeysOutside) {
-  expect_caught({{"keys", "100003"}, {"bins", "1000"}, {"range", "30000"}, {"spread", "40000"}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, HistogramMutants, every_fault, fault_name);
@@ -54,10 +48,14 @@ INSTANTIATE_TEST_SUITE_P(Faults, HistogramMutants, every_fault, fault_name);
 // --- one fault, once
 // --------------------------------------------------------------------------------
 
-/// lost: one key is not counted. doubled: one key is counted twice. neighbour_key, neighbour_chunk:
-/// one key, or 16 bytes of keys, are taken for the next ones. stale_stage: one tile of 16 KB is
-/// taken for the one that a ring of three held in its place before.
-enum class Single { none, lost, doubled, neighbour_key, neighbour_chunk, stale_stage };
+enum class Single {
+  none,
+  lost,             // one key is not counted
+  doubled,          // one key is counted twice
+  neighbour_key,    // one key is taken for the next one
+  neighbour_chunk,  // 16 bytes of keys are taken for the next ones
+  stale_stage       // a tile of 16 KB is taken for the one that a ring of three held there before
+};
 
 /// Keys [begin, begin + length) are counted `times` times, from `distance` keys further on.
 struct Replacement {
@@ -97,16 +95,10 @@ __global__ void count_but(histogram::Problem p, Replacement r) {
   atomicAdd(p.counts + histogram::bin_of(key, p.binning), static_cast<unsigned>(hit ? r.times : 1));
 }
 
-class HistogramSingleFault : public testing::TestWithParam<Single> {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  }
-};
+class HistogramSingleFault : public OnDevice<testing::TestWithParam<Single>> {};
 
 TEST_P(HistogramSingleFault, IsSeenAtEveryPlace) {
-  const std::vector<std::map<std::string, std::string>> sizes{
+  const std::vector<Size> sizes{
       {{"keys", "300007"}, {"bins", "256"}, {"distribution", "equal"}},
       {{"keys", "300007"}, {"bins", "256"}},
       {{"keys", "300007"}, {"bins", "65536"}, {"distribution", "sorted"}},
@@ -114,9 +106,8 @@ TEST_P(HistogramSingleFault, IsSeenAtEveryPlace) {
       {{"keys", "300007"}, {"type", "uint8"}, {"bins", "256"}, {"distribution", "equal"}},
       {{"keys", "300007"}, {"type", "uint8"}, {"bins", "64"}, {"distribution", "sorted"}}};
   for (const auto& size : sizes) {
-    const auto i = (*find_instance_factory("histogram"))(
-        Parameters(find_app("histogram")->parameters(), size), 7);
-    const auto& p = dynamic_cast<InstanceOf<histogram::Problem>&>(*i).problem();
+    const auto i = instance("histogram", size);
+    const auto& p = problem_of<histogram::Problem>(*i);
     constexpr int places = 24;
     std::vector<bool> seen(places, false);
     for (int input = 0; input <= i->challenges(); ++input) {

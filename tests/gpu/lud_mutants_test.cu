@@ -7,13 +7,14 @@
 
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/lud.hpp"
-#include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::lud_mutants_test {
 namespace {
 
 class LudMutants : public Mutants {};
+
+Grid<float> matrix_of(Instance& i) { return problem_of<lud::Problem>(i).matrix; }
 
 constexpr int tile = 16;  // that a fault pretends to have
 
@@ -34,17 +35,21 @@ __global__ void subtract_outer_product(Grid<float> m, int k, Fault fault) {
   m.at(i, j) -= m.at(i, k) * m.at(k, j);
 }
 
-TEST_P(LudMutants, AreCaught) {
-  const auto i = instance("lud", {{"n", "301"}});
-  const Grid<float> m = dynamic_cast<InstanceOf<lud::Problem>&>(*i).problem().matrix;
-  i->reset(nullptr);
-  if (GetParam() == Fault::nothing) return expect_verdict(*i);
+void eliminate(const Grid<float>& m, Fault fault) {
   for (int k = 0; k + 1 < m.rows; ++k) {
     const auto left = static_cast<unsigned>(m.rows - k - 1);
     scale_column<<<(left + 127) / 128, 128>>>(m, k);
-    subtract_outer_product<<<dim3((left + 127) / 128, left), 128>>>(m, k, GetParam());
+    subtract_outer_product<<<dim3((left + 127) / 128, left), 128>>>(m, k, fault);
     AMASIA_CUDA(cudaGetLastError());
   }
+  AMASIA_CUDA(cudaDeviceSynchronize());
+}
+
+TEST_P(LudMutants, AreCaught) {
+  const auto i = instance("lud", {{"n", "301"}});
+  const Grid<float> m = matrix_of(*i);
+  i->reset(nullptr);
+  if (GetParam() != Fault::nothing) eliminate(m, GetParam());
   expect_verdict(*i);
 }
 
@@ -53,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, LudMutants, every_fault, fault_name);
 /// Which of the two triangles of a diagonal sub-block is inverted instead of solved with.
 enum class Inverted { neither, lower, upper };
 
-class LudUnstableMutants : public testing::TestWithParam<Inverted> {};
+class LudUnstableMutants : public OnDevice<testing::TestWithParam<Inverted>> {};
 
 /// n x n floats of a matrix in device memory, and back.
 std::vector<float> elements_of(const Grid<float>& m) {
@@ -81,28 +86,20 @@ std::vector<float> inverse_of(int edge, Triangle&& t) {
   return x;
 }
 
-/// A right result, but for a panel of 32 rows of U, or columns of L, that is a product with the
-/// inverse of the triangle on the diagonal: every element is right to within that triangle's
+/// A right result, except for a panel of 32 rows of U, or columns of L, that is a product with the
+/// inverse of the triangle on the diagonal. Every element is right to within that triangle's
 /// condition, which the timed matrix hides and the challenge shows.
 TEST_P(LudUnstableMutants, AreCaughtByTheChallenge) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
   constexpr int n = 301, edge = lud::solve_edge;
-  const auto instance = (*find_instance_factory("lud"))(
-      Parameters(find_app("lud")->parameters(), {{"n", std::to_string(n)}}), 7);
-  const Grid<float> m = dynamic_cast<InstanceOf<lud::Problem>&>(*instance).problem().matrix;
-  ASSERT_EQ(instance->challenges(), 1);
+  const auto i = instance("lud", {{"n", std::to_string(n)}});
+  const Grid<float> m = matrix_of(*i);
+  ASSERT_EQ(i->challenges(), 1);
   for (int challenge : {0, 1}) {
-    instance->pose(challenge);
-    instance->reset(nullptr);
+    i->pose(challenge);
+    i->reset(nullptr);
     AMASIA_CUDA(cudaDeviceSynchronize());
     const std::vector<float> a = elements_of(m);
-    for (int k = 0; k + 1 < n; ++k) {
-      const auto left = static_cast<unsigned>(n - k - 1);
-      scale_column<<<(left + 127) / 128, 128>>>(m, k);
-      subtract_outer_product<<<dim3((left + 127) / 128, left), 128>>>(m, k, Fault::none);
-    }
-    AMASIA_CUDA(cudaDeviceSynchronize());
+    eliminate(m, Fault::none);
     std::vector<float> lu = elements_of(m);
     const auto at = [&](int i, int j) -> float& { return lu[i * n + j]; };
     if (GetParam() == Inverted::lower) {  // U(0:32, 32:) = L^-1 A: the ill-conditioned L is first
@@ -132,11 +129,11 @@ TEST_P(LudUnstableMutants, AreCaughtByTheChallenge) {
       }
     }
     store(m, lu);
-    const Verdict v = instance->verify();
+    const Verdict v = i->verify();
     EXPECT_EQ(v.passed, challenge == 0 || GetParam() == Inverted::neither) << v.norm << v.error;
     EXPECT_EQ(v.first_mismatches.empty(), v.passed);
   }
-  instance->pose(0);
+  i->pose(0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Inverses, LudUnstableMutants,
@@ -156,44 +153,30 @@ __global__ void undo_update(Grid<float> m, int panel, int row, int column) {
   m.at(i, j) += sum;
 }
 
-/// A right result by a blocked variant must pass, and the same without one update of `edge` x
-/// `edge` elements near the end must not.
-void lose_update(std::int64_t n, int edge, const Device& device) {
-  const auto i = (*find_instance_factory("lud"))(
-      Parameters(find_app("lud")->parameters(), {{"n", std::to_string(n)}}), 7);
-  const Grid<float> m = dynamic_cast<InstanceOf<lud::Problem>&>(*i).problem().matrix;
-  const Variant* variant = find_variant("lud/baseline");
-  ASSERT_NE(variant, nullptr);
-  i->reset(nullptr);
-  AMASIA_CUDA(cudaDeviceSynchronize());
-  const Launch run = variant->configs[1].prepare(*i, device);
-  run(nullptr);
-  AMASIA_CUDA(cudaDeviceSynchronize());
-  EXPECT_TRUE(i->verify().passed);
-  const int last = static_cast<int>(n) - lud::panel_width;
-  undo_update<<<edge, edge>>>(m, last / 2 / lud::panel_width * lud::panel_width, last,
-                              last - lud::panel_width);
-  AMASIA_CUDA(cudaDeviceSynchronize());
-  const Verdict v = i->verify();
-  EXPECT_FALSE(v.passed);
-  EXPECT_GT(v.mismatches, 0);
-}
+class LudMutantsAtFullSize : public OnDevice<> {
+ protected:
+  /// A right result by a blocked variant must pass, and the same without one update of `edge` x
+  /// `edge` elements near the end must not.
+  void lose_update(std::int64_t n, int edge) {
+    const auto i = instance("lud", {{"n", std::to_string(n)}});
+    EXPECT_TRUE(verdict_of(find_variant("lud/baseline")->configs[1], *i, device).passed);
+    const int last = static_cast<int>(n) - lud::panel_width;
+    undo_update<<<edge, edge>>>(matrix_of(*i), last / 2 / lud::panel_width * lud::panel_width, last,
+                                last - lud::panel_width);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    const Verdict v = i->verify();
+    EXPECT_FALSE(v.passed);
+    EXPECT_GT(v.mismatches, 0);
+  }
+};
 
-TEST(LudMutantsAtFullSize, OneLostTileOf16384Squared) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  const Device device = query_device(0);
-  lose_update(device.memory_bytes > (std::size_t{4} << 30) ? 16384 : 4096, lud::panel_width,
-              device);
+TEST_F(LudMutantsAtFullSize, OneLostTileOf16384Squared) {
+  lose_update(device.memory_bytes > (std::size_t{4} << 30) ? 16384 : 4096, lud::panel_width);
 }
 
 /// At this size all tiles of the chain are small on a device of 32 SMs or more, and the least that
 /// can be lost is a warp's square of one of them.
-TEST(LudMutantsAtFullSize, OneLostSquareOfTheChain) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  lose_update(2047, lud::warp_edge, query_device(0));
-}
+TEST_F(LudMutantsAtFullSize, OneLostSquareOfTheChain) { lose_update(2047, lud::warp_edge); }
 
 }  // namespace
 }  // namespace amasia::lud_mutants_test

@@ -1,35 +1,29 @@
 // Bytes in flight of nw, whose wavefront has fewer blocks than the device has SMs
 // (harness/gpu/preparation.cpp).
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <string>
 
 #include "harness/gpu/preparation.hpp"
-#include "harness/registry.hpp"
-#include "variants/device/cuda.hpp"
+#include "tests/gpu/device_test.hpp"
 
 namespace amasia {
 namespace {
 
-// What no wavefront over so few rows can fill: a config with a figure of the whole device took its
-// occupancy for its grid.
-TEST(NwBytesInFlight, AreThoseOfItsFewBlocks) {
-  std::string none;
-  if (device_count(none) == 0) GTEST_SKIP() << none;
-  const Device device = query_device(0);
+// No wavefront over so few rows fills the device: occupancy is not the grid.
+using NwBytesInFlight = OnDevice<>;
+
+TEST_F(NwBytesInFlight, AreThoseOfItsFewBlocks) {
   const OwnedStream stream;
-  const auto instance = (*find_instance_factory("nw"))(
-      Parameters(find_app("nw")->parameters(), {{"rows", "256"}, {"cols", "300"}}), 7);
+  const auto i = instance("nw", {{"rows", "256"}, {"cols", "300"}});
   int kernels = 0;
   for (const Variant* variant : variants_of("nw")) {
     for (const Config& config : variant->configs) {
       SCOPED_TRACE(variant->name() + " " + config.info.name);
       std::string reason;
-      if (choose_config(*variant, config.info.name, *instance, device, reason) == nullptr) {
+      if (choose_config(*variant, config.info.name, *i, device, reason) == nullptr) {
         continue;
       }
-      const LaunchedBlocks found = launched_blocks(config.prepare(*instance, device), stream);
+      const LaunchedBlocks found = launched_blocks(config.prepare(*i, device), stream);
       for (const KernelUse& k : config.info.kernels) {
         const KernelEvidence e = resources_of(k, device, found);
         ASSERT_TRUE(e.launched_blocks.has_value());
@@ -40,7 +34,7 @@ TEST(NwBytesInFlight, AreThoseOfItsFewBlocks) {
         const auto most = static_cast<std::size_t>(std::min(*e.launched_blocks, fit));
         EXPECT_EQ(e.bytes_in_flight_per_sm,
                   k.bytes_in_flight_per_block * most / static_cast<std::size_t>(device.sm_count));
-        // Without the launch it is what would be under way if all that fit were launched.
+        // Without the launch all that fit are taken to be launched.
         EXPECT_GE(resources_of(k, device).bytes_in_flight_per_sm, e.bytes_in_flight_per_sm);
       }
     }

@@ -2,7 +2,6 @@
 // launch. Beside the faults that all apps have, faults that happen once, in one cell.
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -67,36 +66,23 @@ void compute(const nw::Problem& p, Fault fault, FaultInCell once = {}) {
   AMASIA_CUDA(cudaDeviceSynchronize());
 }
 
-const nw::Problem& problem_of(Instance& i) {
-  return dynamic_cast<InstanceOf<nw::Problem>&>(i).problem();
-}
-
 TEST_P(NwMutants, AreCaught) {
   const auto i = instance("nw", {{"rows", "67"}, {"cols", "301"}});
   i->reset(nullptr);
-  if (GetParam() != Fault::nothing) compute(problem_of(*i), GetParam());
+  if (GetParam() != Fault::nothing) compute(problem_of<nw::Problem>(*i), GetParam());
   expect_verdict(*i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, NwMutants, every_fault, fault_name);
 
-class NwFaultsOnce : public testing::TestWithParam<Once> {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  }
-};
+class NwFaultsOnce : public OnDevice<testing::TestWithParam<Once>> {};
 
 // One cell, at random places and in the corners, in a matrix that only the recurrence is asked
 // about (beyond 2^20 cells the CPU is not): each is caught and named by its place.
 TEST_P(NwFaultsOnce, IsCaughtAtItsPlace) {
   constexpr std::int64_t rows = 1203, cols = 1501;
-  const auto i = (*find_instance_factory("nw"))(
-      Parameters(find_app("nw")->parameters(),
-                 {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}}),
-      7);
-  const nw::Problem& p = problem_of(*i);
+  const auto i = instance("nw", {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
+  const nw::Problem& p = problem_of<nw::Problem>(*i);
   std::mt19937_64 random(11);
   std::vector<FaultInCell> places{{GetParam(), 0, 0},
                                   {GetParam(), 0, cols - 1},
@@ -130,18 +116,15 @@ INSTANTIATE_TEST_SUITE_P(InOneCell, NwFaultsOnce,
                          testing::Values(Once::score, Once::misread, Once::stale, Once::leftover),
                          name_of_once);
 
-// The check against the CPU's scores, where the matrix is right and where any one cell is not: they
-// agree, so what passes beyond the sizes that the CPU looks at passes rightly.
-TEST(NwRecurrence, AgreesWithTheReference) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+// The check agrees with the CPU's scores, where the matrix is right and where one cell is not. So
+// it is trusted beyond the sizes that the CPU looks at.
+using NwRecurrence = OnDevice<>;
+
+TEST_F(NwRecurrence, AgreesWithTheReference) {
   constexpr int rows = 7, cols = 9;
   for (const char* penalty : {"0", "1", "10"}) {
-    const auto i = (*find_instance_factory("nw"))(
-        Parameters(find_app("nw")->parameters(),
-                   {{"rows", "7"}, {"cols", "9"}, {"penalty", penalty}}),
-        3);
-    const nw::Problem& p = problem_of(*i);
+    const auto i = instance("nw", {{"rows", "7"}, {"cols", "9"}, {"penalty", penalty}}, 3);
+    const nw::Problem& p = problem_of<nw::Problem>(*i);
     compute(p, Fault::none);
     const auto& source = dynamic_cast<const nw::ScoreSource&>(*i);
     const std::vector<std::int64_t> expected =
@@ -158,30 +141,21 @@ TEST(NwRecurrence, AgreesWithTheReference) {
   }
 }
 
-/// A GPU of the memory of an H100 or more holds a matrix whose cells do not have 32-bit numbers.
-TEST(NwPastTwoToTheThirtyOneCells, AllStrategiesAreRightAndOneCellIsSeen) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  const std::map<std::string, std::string> size{{"rows", "46001"}, {"cols", "46811"}};
-  const Parameters parameters(find_app("nw")->parameters(), size);
-  const Device device = query_device(0);
-  if (find_app("nw")->device_bytes(parameters) > static_cast<std::int64_t>(device.free_bytes)) {
+/// All strategies are right there, and one wrong cell is seen. It takes the memory of an H100.
+TEST_F(NwRecurrence, HoldsPastTwoToTheThirtyOneCells) {
+  const Size size{{"rows", "46001"}, {"cols", "46811"}};
+  if (find_app("nw")->device_bytes(Parameters(find_app("nw")->parameters(), size)) >
+      static_cast<std::int64_t>(device.free_bytes)) {
     GTEST_SKIP() << "needs more memory than " << device.name << " has free";
   }
-  const auto i = (*find_instance_factory("nw"))(parameters, 7);
-  const nw::Problem& p = problem_of(*i);
+  const auto i = instance("nw", size);
+  const nw::Problem& p = problem_of<nw::Problem>(*i);
   ASSERT_GT(p.score.rows * p.score.columns, std::int64_t{1} << 31);
   for (const Variant* variant : variants_of("nw")) {
     if (device.compute_capability < variant->traits.runs_from) continue;
-    i->reset(nullptr);
-    // The first config of the schedule that is tried first after those of the original
-    const auto config =
-        std::find_if(variant->configs.begin(), variant->configs.end(),
-                     [](const Config& c) { return c.info.schedule.find("bands") == 0; });
-    ASSERT_NE(config, variant->configs.end());
-    config->prepare(*i, device)(nullptr);
-    AMASIA_CUDA(cudaDeviceSynchronize());
-    const Verdict right = i->verify();
+    const Config* config = config_of(*variant, "bands-128x32");
+    ASSERT_NE(config, nullptr);
+    const Verdict right = verdict_of(*config, *i, device);
     EXPECT_TRUE(right.passed) << variant->name();
     EXPECT_EQ(right.checked, p.score.rows * p.score.columns);
   }

@@ -1,6 +1,6 @@
-// Proves that the verification of pathfinder can fail (tests/gpu/mutants.hpp): faults that repeat
-// in every row on the timed input, and faults that happen once, in one cell or one exchange, which
-// the challenges have to show (apps/pathfinder/walls.hpp).
+// Proves that the verification of pathfinder can fail (tests/gpu/mutants.hpp). Some faults repeat
+// in every row on the timed input. Others happen once, in one cell or one exchange: the challenges
+// have to show them (apps/pathfinder/walls.hpp).
 #include <functional>
 #include <optional>
 
@@ -70,19 +70,16 @@ INSTANTIATE_TEST_SUITE_P(Faults, PathfinderMutants, every_fault, fault_name);
 // --- one fault, once
 // -------------------------------------------------------------------------------
 
-/// misread_wall: one cell gets the wall of the cell above it. stale_*: one cell takes one of its
-/// three neighbours from a row too early. lost_*: it does not see that neighbour. skipped_cell: it
-/// keeps the cost of three rows before.
 enum class Once {
   none,
-  misread_wall,
-  stale_left,
+  misread_wall,  // one cell gets the wall of the cell above it
+  stale_left,    // one cell takes this neighbour from a row too early
   stale_above,
   stale_right,
-  lost_left,
+  lost_left,  // it does not see this neighbour
   lost_above,
   lost_right,
-  skipped_cell
+  skipped_cell  // it keeps the cost of three rows before
 };
 
 struct Place {

@@ -495,7 +495,7 @@ CONTRADICTIONS = json.loads((Path(__file__).parent / "contradicting_traits.json"
 
 @pytest.mark.parametrize("case", CONTRADICTIONS, ids=lambda case: json.dumps(case["traits"]))
 def test_traits_contradict_each_other_as_they_do_for_the_program(case):
-    """The same cases as tests/microbench/twin/traits_test.cpp."""
+    """The same cases as tests/microbench/twin_test.cpp."""
     traits = {**MIDDLE, **case["traits"]}
     contradiction = possible_traits.contradiction(traits)
     assert (contradiction or possible_traits.indivisible(traits)) == case["why"]

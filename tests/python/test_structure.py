@@ -14,12 +14,11 @@ TESTS = ROOT / "tests"
 
 # Tests that are not named after one source, each with what it tests instead.
 OTHER_TESTS = {
-    "tests/apps/*_test.cpp": "apps/",  # an app: its parameters, reference, sizes
     "tests/effects/detection_loop_test.cpp": "harness/session/",  # and statistics, and claims
     "tests/fuzz/parsers_test.cpp": "inputs/formats/",  # and every other parser
+    "tests/gpu/large_test.cpp": "apps/",  # on a device
     "tests/gpu/nw_bytes_in_flight_test.cpp": "harness/gpu/preparation.cpp",  # on a device
     "tests/harness/cli/new_command_test.cpp": "harness/cli/command.hpp",  # adds one
-    "tests/microbench/memory_test.cpp": "microbench/memory/",
     "tests/microbench/points_test.cpp": "microbench/",  # the points of every microbenchmark
     "tests/variants/signature_test.cpp": "variants/strategy.hpp",
 }
@@ -99,14 +98,14 @@ def test_circles_of_files_and_of_rooms_are_named(tmp_path: Path) -> None:
 
 
 def sources_of(test: str) -> list[str]:
-    """What a C++ test stands beside: the sources whose place and name its own repeat.
+    """What a C++ test is of: the sources or the folder whose place and name its own repeat.
 
     A source may have several: selection_test.cpp, selection_left_out_test.cpp.
     """
     place = test.removeprefix("tests/").removesuffix("_test.cpp")
     while place:
-        found = [f"{place}{suffix}" for suffix in (".cpp", ".hpp", ".cuh", ".cu")]
-        existing = [file for file in found if (ROOT / file).is_file()]
+        found = [f"{place}{suffix}" for suffix in (".cpp", ".hpp", ".cuh", ".cu", "/")]
+        existing = [file for file in found if (ROOT / file).exists()]
         if existing:
             return existing
         place = place.rpartition("_")[0]

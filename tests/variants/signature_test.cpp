@@ -1,33 +1,24 @@
 // The PTX signature of every variant in the build (variants/strategy.hpp): the instructions that
-// make a strategy what it is are there, those of another are not, and where a strategy's point is
-// that tiles bypass the registers, no loaded register is stored to shared memory.
+// define a strategy are there, those of other strategies are not. Where tiles are to bypass the
+// registers, no loaded register is stored to shared memory.
 //
-// Variants are found as apps/<app>/<strategy>.cu, so a new one is covered by being there, and those
-// of examples/ likewise. Their PTX is what nvcc --keep left in <build>/code/; a variant without it
-// fails.
+// Variants are found as apps/<app>/<strategy>.cu and examples/<app>/<strategy>.cu. Their PTX is
+// what nvcc --keep left in <build>/code/; a variant without it fails.
 //
-// What the check does not see: which data an address means. So:
-// - `required` holds for every kernel that touches shared memory, and for at least one per variant;
-// a
-//   kernel without shared memory (one that clears flags, say) moves no tiles.
-// - "Direct" is any st.shared of a register whose value, on every path, is that of a ld.global (or
-// of
-//   a generic ld, which might be one) or a constant in its place, moved by mov, cvt and selp only.
-//   A value that a loop carries, loaded before it and computed in it, is the computation's state
-//   and no tile.
-// - "Generic": a load by an address without a state space, in a kernel that touches shared memory
-// or
-//   in a function that a kernel may call. The machine first finds out which memory is meant, and
-//   the compiler cannot keep the load apart from shared memory, so that it waits where a ld.global
-//   would not. Only dsm has such addresses: mapa makes them. Loads of what is no tile are included,
-//   because nothing tells them apart, and none is needed.
-// - drop_off: from a wait for cp.async along the fall-through path, unconditional branches
-// followed,
-//   conditional ones not taken, no block barrier comes before the first ld.shared. That holds for
-//   at least one wait per kernel, and in a loop for every wait that no such wait follows: what
-//   comes before the loop may be state that neighbours share, and a tile that the block shares may
-//   come behind a barrier where the slots have a wait of their own. Which slot the load reads is
-//   not seen.
+// The check does not see which data an address means. So:
+// - `required` holds for every kernel that touches shared memory, and for at least one per variant.
+//   A kernel without shared memory moves no tiles.
+// - A direct copy is an st.shared of a register whose value is that of a ld.global or a constant on
+//   every path, moved by mov, cvt and selp only. A generic ld might be a ld.global. A loop's state,
+//   loaded before it and computed in it, is no tile.
+// - A generic load has an address without a state space, in a kernel that touches shared memory or
+//   in a function of the module. The machine must find out which memory is meant, and the
+//   compiler makes the load wait for shared memory. Only dsm needs such addresses: mapa makes them.
+// - drop_off: no block barrier comes between a wait for cp.async and the first ld.shared, along the
+//   fall-through path, with unconditional branches followed. At least one wait per kernel must
+//   satisfy this. In a loop every wait must, unless such a wait follows: a tile that the block
+//   shares may come behind a barrier where the slots have a wait of their own. Which slot is read
+//   is not seen.
 
 #include <gtest/gtest.h>
 
@@ -36,6 +27,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -129,40 +121,31 @@ std::set<std::string> loaded_registers(const ptx::Function& kernel) {
     for (const std::string& r : registers_in(s.operands[0])) definitions.emplace(r, d);
   }
 
-  // All that a load can reach, then without what anything else can reach.
+  const auto until_stable = [&definitions](auto&& changes) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [r, d] : definitions) changed |= changes(r, d);
+    }
+  };
+  // What a load can reach ...
+  std::set<std::string> reached, unchanged;
+  until_stable([&](const std::string& r, const Definition& d) {
+    const bool from_load =
+        d.load || (d.copy && std::any_of(d.sources.begin(), d.sources.end(),
+                                         [&](const auto& s) { return reached.count(s) > 0; }));
+    return from_load && reached.insert(r).second;
+  });
+  // ... and nothing but loads and constants.
+  for (const auto& [r, d] : definitions) unchanged.insert(r);
+  until_stable([&](const std::string& r, const Definition& d) {
+    const bool copies =
+        d.copy && std::all_of(d.sources.begin(), d.sources.end(),
+                              [&](const auto& s) { return unchanged.count(s) > 0; });
+    return !d.load && !copies && unchanged.erase(r) > 0;
+  });
   std::set<std::string> loaded;
-  const auto from_loaded = [&loaded](const Definition& d) {
-    return d.load || (d.copy && std::any_of(d.sources.begin(), d.sources.end(),
-                                            [&](const auto& r) { return loaded.count(r) > 0; }));
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [r, d] : definitions) {
-      if (from_loaded(d)) changed |= loaded.insert(r).second;
-    }
-  }
-  // Constants may stand in for what lies outside the grid: registers only ever set to constants.
-  std::set<std::string> constant;
-  for (const auto& [r, d] : definitions) constant.insert(r);
-  const auto is_copy_of = [](const Definition& d, const auto& allowed) {
-    return d.copy && std::all_of(d.sources.begin(), d.sources.end(), allowed);
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [r, d] : definitions) {
-      const auto allowed = [&](const std::string& s) { return constant.count(s) > 0; };
-      if (!is_copy_of(d, allowed)) changed |= constant.erase(r) > 0;
-    }
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [r, d] : definitions) {
-      const auto allowed = [&](const std::string& s) {
-        return loaded.count(s) > 0 || constant.count(s) > 0;
-      };
-      if (!d.load && !is_copy_of(d, allowed)) changed |= loaded.erase(r) > 0;
-    }
-  }
+  std::set_intersection(reached.begin(), reached.end(), unchanged.begin(), unchanged.end(),
+                        std::inserter(loaded, loaded.end()));
   return loaded;
 }
 
@@ -496,28 +479,45 @@ TEST(SignatureOfTheBuild, HasVariantsWhereCudaIsBuilt) {
 // --- the check itself, on PTX written for it
 // -------------------------------------------------------
 
-ptx::Module module_of(int target, const std::string& body) {
-  return ptx::parse(".version 9.0\n.target sm_" + std::to_string(target) +
-                    "\n.address_size 64\n.visible .entry kernel(\n\t.param .u64 kernel_param_0\n)\n"
-                    ".maxntid 256\n{\n\t.reg .b32 %r<9>;\n" +
-                    body + "\tret;\n}\n");
-}
-
-std::vector<std::string> check(Strategy strategy, int target, const std::string& body) {
-  return violations_of(module_of(target, body), traits_of(strategy));
-}
-
-void expect_violation(const std::vector<std::string>& violations, const std::string& part) {
-  EXPECT_TRUE(
-      std::any_of(violations.begin(), violations.end(),
-                  [&part](const std::string& v) { return v.find(part) != std::string::npos; }))
+void expect_violation(const std::vector<std::string>& violations, std::string_view part) {
+  if (part.empty()) {
+    EXPECT_TRUE(violations.empty()) << joined(violations);
+    return;
+  }
+  EXPECT_TRUE(std::any_of(violations.begin(), violations.end(),
+                          [part](const auto& v) { return v.find(part) != std::string::npos; }))
       << "expected a violation with '" << part << "', got:\n"
       << joined(violations);
 }
 
+/// One kernel, and a part of the violation that must be found in it; "" for none.
+struct Case {
+  Strategy strategy;
+  int target;
+  std::string body;
+  std::string_view violation = "";
+};
+
+void expect_all(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.body);
+    const ptx::Module module =
+        ptx::parse(".version 9.0\n.target sm_" + std::to_string(c.target) +
+                   "\n.address_size 64\n.visible .entry kernel(\n\t.param .u64 kernel_param_0\n)\n"
+                   ".maxntid 256\n{\n\t.reg .b32 %r<9>;\n" +
+                   c.body + "\tret;\n}\n");
+    expect_violation(violations_of(module, traits_of(c.strategy)), c.violation);
+  }
+}
+
+constexpr Strategy baseline = Strategy::baseline, register_bypass = Strategy::register_bypass,
+                   overlap = Strategy::overlap, drop_off = Strategy::drop_off, tma = Strategy::tma,
+                   dsm = Strategy::dsm;
+
+const std::string use = "ld.shared.u32 %r4, [%r5];\n", barrier = "bar.sync 0;\n";
 const std::string plain_copy =
-    "ld.global.nc.v2.u32 {%r1, %r2}, [%rd1];\nst.shared.v2.u32 [%r3], {%r1, %r2};\n"
-    "bar.sync 0;\nld.shared.u32 %r4, [%r5];\n";
+    "ld.global.nc.v2.u32 {%r1, %r2}, [%rd1];\nst.shared.v2.u32 [%r3], {%r1, %r2};\n" + barrier +
+    use;
 const std::string async_copy =
     "cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;\ncp.async.commit_group;\n"
     "cp.async.wait_group 0;\n";
@@ -526,81 +526,65 @@ const std::string bulk_copy =
     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
     "[%r1], [%rd1, {%r2, %r3}], [%r4];\n"
     "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], %r5;\nld.shared.u32 %r6, [%r1];\n";
+const std::string cluster =
+    "mapa.shared::cluster.u32 %r1, %r2, %r3;\nbarrier.cluster.arrive.aligned;\n";
 
-TEST(SignatureCheck, AcceptsEachStrategyAsItIs) {
-  EXPECT_EQ(check(Strategy::baseline, 90, plain_copy), std::vector<std::string>{});
-  const std::string barrier_then_use = async_copy + "bar.sync 0;\nld.shared.u32 %r4, [%r5];\n";
-  EXPECT_EQ(check(Strategy::register_bypass, 80, barrier_then_use), std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::overlap, 80, barrier_then_use), std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::drop_off, 80, async_copy + "ld.shared.u32 %r4, [%r5];\nbar.sync 0;\n"),
-            std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::tma, 90, bulk_copy), std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::dsm, 90,
-                  plain_copy +
-                      "mapa.shared::cluster.u32 %r1, %r2, %r3;\nbarrier.cluster.arrive.aligned;\n"),
-            std::vector<std::string>{});
-}
-
-TEST(SignatureCheck, MissesNoMissingInstruction) {
-  expect_violation(check(Strategy::register_bypass, 80, "ld.shared.u32 %r4, [%r5];\n"), "cp.async");
-  // Waiting and committing alone copy nothing.
-  expect_violation(check(Strategy::register_bypass, 80,
-                         "cp.async.commit_group;\ncp.async.wait_all;\nld.shared.u32 %r4, [%r5];\n"),
-                   "does not show cp.async");
-  expect_violation(
-      check(Strategy::overlap, 80,
-            "cp.async.cg.shared.global [%r1], [%rd1], 16;\nld.shared.u32 %r4, [%r5];\n"),
-      "cp.async.wait_group|");
-  expect_violation(check(Strategy::tma, 90, plain_copy), "cp.async.bulk");
-  expect_violation(check(Strategy::dsm, 90, plain_copy), "barrier.cluster");
-  expect_violation(check(Strategy::baseline, 90, "st.shared.u32 [%r1], 0;\n"), "ld.global");
-}
-
-TEST(SignatureCheck, MissesNoForeignInstruction) {
-  expect_violation(check(Strategy::baseline, 90, plain_copy + async_copy), "must not");
-  expect_violation(check(Strategy::baseline, 90, plain_copy + "mapa.u64 %rd1, %rd2, %r1;\n"),
-                   "must not");
-  expect_violation(check(Strategy::overlap, 90, async_copy + bulk_copy), "cp.async.bulk");
-  expect_violation(check(Strategy::drop_off, 90, async_copy + "barrier.cluster.arrive.aligned;\n"),
-                   "barrier.cluster");
-  expect_violation(check(Strategy::tma, 90, bulk_copy + "mapa.u64 %rd1, %rd2, %r1;\n"), "mapa");
+TEST(SignatureCheck, WantsTheInstructionsOfTheStrategyAndNoOthers) {
+  expect_all({{baseline, 90, plain_copy},
+              {register_bypass, 80, async_copy + barrier + use},
+              {overlap, 80, async_copy + barrier + use},
+              {drop_off, 80, async_copy + use + barrier},
+              {tma, 90, bulk_copy},
+              {dsm, 90, plain_copy + cluster},
+              // Fallbacks are asked nothing.
+              {overlap, 75, plain_copy},
+              {tma, 80, ""},
+              // Something is missing. Waiting and committing alone copy nothing.
+              {baseline, 90, "st.shared.u32 [%r1], 0;\n", "ld.global"},
+              {register_bypass, 80, use, "cp.async"},
+              {register_bypass, 80, "cp.async.commit_group;\ncp.async.wait_all;\n" + use,
+               "does not show cp.async"},
+              {overlap, 80, "cp.async.cg.shared.global [%r1], [%rd1], 16;\n" + use,
+               "cp.async.wait_group|"},
+              {tma, 90, plain_copy, "cp.async.bulk"},
+              {dsm, 90, plain_copy, "barrier.cluster"},
+              // Something is foreign.
+              {baseline, 90, plain_copy + async_copy, "must not"},
+              {baseline, 90, plain_copy + "mapa.u64 %rd1, %rd2, %r1;\n", "must not"},
+              {overlap, 90, async_copy + bulk_copy, "cp.async.bulk"},
+              {drop_off, 90, async_copy + "barrier.cluster.arrive.aligned;\n", "barrier.cluster"},
+              {tma, 90, bulk_copy + "mapa.u64 %rd1, %rd2, %r1;\n", "mapa"}});
 }
 
 TEST(SignatureCheck, FindsATileThatWentThroughRegisters) {
-  for (Strategy s : {Strategy::register_bypass, Strategy::overlap}) {
-    expect_violation(check(s, 80, async_copy + plain_copy), "as it was loaded");
-  }
-  expect_violation(check(Strategy::tma, 90, bulk_copy + plain_copy), "as it was loaded");
-  // Through moves, conversions, selections and packing; against the order of the text, as in a
-  // loop.
-  expect_violation(
-      check(Strategy::overlap, 80,
-            async_copy +
-                "mov.b32 %r7, 0;\nagain:\nst.shared.b64 [%r8], %rd9;\nmov.b64 %rd9, {%r7, %r6};\n"
-                "ld.relaxed.gpu.global.u32 %r4, [%rd1];\nmov.b32 %r5, %r4;\n"
-                "selp.b32 %r6, %r5, 0, %p1;\nbra again;\n"),
-      "%rd9");
-  expect_violation(
-      check(Strategy::overlap, 80, async_copy + "ld.u32 %r4, [%rd1];\nst.shared.u32 [%r5], %r4;\n"),
-      "as it was loaded");
-  // The zero for what lies outside the grid does not hide it.
-  expect_violation(
-      check(Strategy::overlap, 80,
-            async_copy + "mov.b32 %r1, 0;\nmov.b32 %r4, %r1;\n@%p1 bra outside;\n"
-                         "ld.global.u32 %r4, [%rd1];\noutside:\nst.shared.u32 [%r5], %r4;\n"),
-      "%r4");
-  // State that a loop carries: loaded before it, computed in it.
-  EXPECT_EQ(
-      check(Strategy::overlap, 80,
-            async_copy + "ld.global.u32 %r1, [%rd1];\nmov.b32 %r4, %r1;\nagain:\n"
-                         "st.shared.u32 [%r5], %r4;\nadd.s32 %r2, %r4, 1;\nmov.b32 %r4, %r2;\n"
-                         "@%p1 bra again;\n"),
-      std::vector<std::string>{});
-  // Arithmetic makes it another value; an address is not a value.
-  EXPECT_EQ(check(Strategy::overlap, 80,
-                  async_copy + "ld.global.u32 %r4, [%rd1];\nadd.s32 %r5, %r4, 1;\n"
-                               "st.shared.u32 [%r4], %r5;\n"),
-            std::vector<std::string>{});
+  constexpr std::string_view found = "as it was loaded";
+  expect_all(
+      {{register_bypass, 80, async_copy + plain_copy, found},
+       {overlap, 80, async_copy + plain_copy, found},
+       {tma, 90, bulk_copy + plain_copy, found},
+       {overlap, 80, async_copy + "ld.u32 %r4, [%rd1];\nst.shared.u32 [%r5], %r4;\n", found},
+       // Through moves, conversions, selections and packing; against the order of the text, as in a
+       // loop.
+       {overlap, 80,
+        async_copy +
+            "mov.b32 %r7, 0;\nagain:\nst.shared.b64 [%r8], %rd9;\nmov.b64 %rd9, {%r7, %r6};\n"
+            "ld.relaxed.gpu.global.u32 %r4, [%rd1];\nmov.b32 %r5, %r4;\n"
+            "selp.b32 %r6, %r5, 0, %p1;\nbra again;\n",
+        "%rd9"},
+       // The zero for what lies outside the grid does not hide it.
+       {overlap, 80,
+        async_copy + "mov.b32 %r1, 0;\nmov.b32 %r4, %r1;\n@%p1 bra outside;\n"
+                     "ld.global.u32 %r4, [%rd1];\noutside:\nst.shared.u32 [%r5], %r4;\n",
+        "%r4"},
+       // State that a loop carries: loaded before it, computed in it.
+       {overlap, 80,
+        async_copy + "ld.global.u32 %r1, [%rd1];\nmov.b32 %r4, %r1;\nagain:\n"
+                     "st.shared.u32 [%r5], %r4;\nadd.s32 %r2, %r4, 1;\nmov.b32 %r4, %r2;\n"
+                     "@%p1 bra again;\n"},
+       // Arithmetic makes it another value; an address is not a value.
+       {overlap, 80,
+        async_copy + "ld.global.u32 %r4, [%rd1];\nadd.s32 %r5, %r4, 1;\n"
+                     "st.shared.u32 [%r4], %r5;\n"}});
 }
 
 TEST(SignatureCheck, FindsATileLoadedByGenericAddresses) {
@@ -610,101 +594,74 @@ TEST(SignatureCheck, FindsATileLoadedByGenericAddresses) {
   for (const std::string& load : {loop, generic, std::string("ld.b32 %r1, [%rd1];\n"),
                                   std::string("@%p1 ld.volatile.f32 %f1, [%rd1+16];\n"),
                                   std::string("ld.relaxed.gpu.b64 %rd2, [%rd1];\n")}) {
-    for (Strategy s : {Strategy::baseline, Strategy::register_bypass, Strategy::overlap,
-                       Strategy::drop_off, Strategy::tma}) {
-      const std::string own = s == Strategy::baseline ? plain_copy
-                              : s == Strategy::tma    ? bulk_copy
-                                                      : async_copy + "ld.shared.u32 %r4, [%r5];\n";
-      EXPECT_EQ(check(s, 90, own), std::vector<std::string>{});
-      expect_violation(check(s, 90, own + load), "generic address");
+    for (const auto& [s, own] : {std::pair{baseline, plain_copy},
+                                 {tma, bulk_copy},
+                                 {register_bypass, async_copy + use},
+                                 {overlap, async_copy + use},
+                                 {drop_off, async_copy + use}}) {
+      expect_all({{s, 90, own}, {s, 90, own + load, "generic address"}});
     }
   }
   // With a state space it is none; a store is none; dsm may.
-  EXPECT_EQ(check(Strategy::baseline, 90,
-                  plain_copy + "ld.volatile.global.u32 %r1, [%rd1];\nld.param.u64 %rd1, [p];\n"
-                               "ld.shared::cta.u32 %r1, [%r2];\nst.u32 [%rd1], %r1;\n"),
-            std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::dsm, 90,
-                  loop + "mapa.shared::cluster.u32 %r1, %r2, %r3;\nst.shared.u32 [%r1], 0;\n"
-                         "barrier.cluster.arrive.aligned;\n"),
-            std::vector<std::string>{});
-}
-
-TEST(SignatureCheck, FindsGenericLoadsInFunctionsOfAKernel) {
-  const std::string body = ".target sm_90\n.visible .entry kernel()\n{\n" + plain_copy +
-                           "ret;\n}\n.func tile(.param .b64 p)\n{\nld.f32 %f1, [%rd1];\nret;\n}\n";
-  expect_violation(violations_of(ptx::parse(body), traits_of(Strategy::baseline)),
-                   "tile, PTX line");
-  // Elsewhere than in a kernel of tiles it is no tile.
-  const std::string clearing = ".target sm_90\n.entry kernel()\n{\n" + plain_copy +
-                               "ret;\n}\n.entry clear()\n{\nld.u32 %r1, [%rd1];\nret;\n}\n";
-  EXPECT_EQ(violations_of(ptx::parse(clearing), traits_of(Strategy::baseline)),
-            std::vector<std::string>{});
+  expect_all({{baseline, 90,
+               plain_copy + "ld.volatile.global.u32 %r1, [%rd1];\nld.param.u64 %rd1, [p];\n"
+                            "ld.shared::cta.u32 %r1, [%r2];\nst.u32 [%rd1], %r1;\n"},
+              {dsm, 90, loop + cluster + "st.shared.u32 [%r1], 0;\n"}});
 }
 
 TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {
-  const std::string use = "ld.shared.u32 %r4, [%r5];\n";
-  const std::string repeat = "@%p2 bra again;\n";
-  expect_violation(check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\n" + use),
-                   "uses no slot without a block barrier");
-  const std::string good_loop = "again:\n" + async_copy + use + "bar.sync 0;\n" + repeat;
-  EXPECT_EQ(check(Strategy::drop_off, 80, good_loop), std::vector<std::string>{});
-  // Before the loop a wait may be for what neighbours share, in the loop it may not.
-  EXPECT_EQ(check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\n" + use + good_loop),
-            std::vector<std::string>{});
-  expect_violation(
-      check(Strategy::drop_off, 80,
-            async_copy + use + "again:\n" + async_copy + "bar.sync 0;\n" + use + repeat),
-      "a block barrier between the wait");
-  expect_violation(check(Strategy::drop_off, 80,
-                         good_loop + "more:\n" + async_copy +
-                             "@%p1 bra skip;\nbra.uni join;\nskip:\nret;\njoin:\n"
-                             "barrier.sync 1, 64;\n" +
-                             use + "bra more;\n"),
-                   "a block barrier between the wait");
+  constexpr std::string_view none = "uses no slot without a block barrier",
+                             between = "a block barrier between the wait";
+  const std::string again = "again:\n", repeat = "@%p2 bra again;\n";
+  const std::string good_loop = again + async_copy + use + barrier + repeat;
   // A tile that the block shares may come behind a barrier where the slots have a wait of their
   // own, in the same loop and after it.
-  const std::string tile = "cp.async.wait_group 1;\nbar.sync 0;\n" + use;
-  EXPECT_EQ(
-      check(Strategy::drop_off, 80, "again:\n" + async_copy + tile + async_copy + use + repeat),
-      (std::vector<std::string>{}));
-  expect_violation(
-      check(Strategy::drop_off, 80, "again:\n" + async_copy + use + async_copy + tile + repeat),
-      "a block barrier between the wait");
-  expect_violation(
-      check(Strategy::drop_off, 80, "again:\n" + async_copy + tile + repeat + async_copy + use),
-      "a block barrier between the wait");
-  expect_violation(check(Strategy::drop_off, 80,
-                         async_copy + use + "again:\n" + async_copy + tile + async_copy +
-                             "bar.sync 0;\n" + use + repeat),
-                   "a block barrier between the wait");
-  // A warp's own barrier is none of the block, and a wait that drains what is left needs no use.
-  EXPECT_EQ(check(Strategy::drop_off, 80,
-                  async_copy + "bar.warp.sync -1;\n" + use + "cp.async.wait_all;\n"),
-            std::vector<std::string>{});
-  expect_violation(check(Strategy::drop_off, 80, "again:\n" + async_copy + "bra again;\n"),
-                   "uses no slot");
+  const std::string tile = "cp.async.wait_group 1;\n" + barrier + use;
+  expect_all(
+      {{drop_off, 80, async_copy + barrier + use, none},
+       {drop_off, 80, again + async_copy + "bra again;\n", none},
+       {drop_off, 80, good_loop},
+       // Before the loop a wait may be for what neighbours share, in the loop it may not.
+       {drop_off, 80, async_copy + barrier + use + good_loop},
+       {drop_off, 80, async_copy + use + again + async_copy + barrier + use + repeat, between},
+       {drop_off, 80,
+        good_loop + "more:\n" + async_copy +
+            "@%p1 bra skip;\nbra.uni join;\nskip:\nret;\njoin:\nbarrier.sync 1, 64;\n" + use +
+            "bra more;\n",
+        between},
+       {drop_off, 80, again + async_copy + tile + async_copy + use + repeat},
+       {drop_off, 80, again + async_copy + use + async_copy + tile + repeat, between},
+       {drop_off, 80, again + async_copy + tile + repeat + async_copy + use, between},
+       {drop_off, 80,
+        async_copy + use + again + async_copy + tile + async_copy + barrier + use + repeat,
+        between},
+       // A warp's own barrier is none of the block, and a wait that drains what is left
+       // needs no use.
+       {drop_off, 80, async_copy + "bar.warp.sync -1;\n" + use + "cp.async.wait_all;\n"}});
 }
 
-TEST(SignatureCheck, AsksNothingOfFallbacks) {
-  EXPECT_EQ(check(Strategy::overlap, 75, plain_copy), std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::tma, 80, ""), std::vector<std::string>{});
-}
-
-TEST(SignatureCheck, SeesEveryKernelAndNeedsOne) {
-  const std::string two =
-      ".target sm_80\n.visible .entry clear(.param .u64 p)\n{\nst.global.u32 [%rd1], 0;\nret;\n}\n"
-      ".entry good()\n{\n" +
-      async_copy + "ld.shared.u32 %r1, [%r2];\nret;\n}\n";
-  const StrategyTraits& traits = traits_of(Strategy::overlap);
-  EXPECT_EQ(violations_of(ptx::parse(two), traits), std::vector<std::string>{});
-  expect_violation(
-      violations_of(ptx::parse(two + ".entry bad()\n{\nld.shared.u32 %r1, [%r2];\nret;\n}\n"),
-                    traits),
-      "bad does not show");
-  expect_violation(violations_of(ptx::parse(".target sm_80\n"), traits), "no kernel");
-  expect_violation(violations_of(ptx::parse(".target sm_80\n.entry clear()\n{\nret;\n}\n"), traits),
-                   "no kernel uses shared memory");
+TEST(SignatureCheck, SeesEveryFunctionAndNeedsAKernelOfTiles) {
+  const std::string clear = ".target sm_80\n.entry clear()\n{\nst.global.u32 [%rd1], 0;\nret;\n}\n";
+  const std::string good = ".entry good()\n{\n" + async_copy + use + "ret;\n}\n";
+  const std::string loads = ".target sm_90\n.entry kernel()\n{\n" + plain_copy + "ret;\n}\n";
+  const struct {
+    Strategy strategy;
+    std::string text;
+    std::string_view violation;
+  } modules[] = {
+      {overlap, clear + good, ""},
+      {overlap, clear + good + ".entry bad()\n{\n" + use + "ret;\n}\n", "bad does not show"},
+      {overlap, ".target sm_80\n", "no kernel"},
+      {overlap, clear, "no kernel uses shared memory"},
+      // Generic loads count in functions of a kernel, and not in a kernel without tiles.
+      {baseline, loads + ".func tile(.param .b64 p)\n{\nld.f32 %f1, [%rd1];\nret;\n}\n",
+       "tile, PTX line"},
+      {baseline, loads + ".entry clear()\n{\nld.u32 %r1, [%rd1];\nret;\n}\n", ""},
+  };
+  for (const auto& m : modules) {
+    SCOPED_TRACE(m.text);
+    expect_violation(violations_of(ptx::parse(m.text), traits_of(m.strategy)), m.violation);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Bytes in flight count the blocks that are launched, not those that would fit. Without a device;
-// how grids are read off a launch: tests/gpu/nw_launched_blocks_test.cu.
+// how grids are read off a launch: tests/gpu/launch_test.cu.
 #include "harness/gpu/launched_blocks.hpp"
 
 #include <gtest/gtest.h>

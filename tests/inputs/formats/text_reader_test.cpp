@@ -50,32 +50,20 @@ class TextReaderTest : public testing::Test {
   }
 };
 
-TEST_F(TextReaderTest, HandsOutLinesWithTheirNumbers) {
+TEST_F(TextReaderTest, HandsOutLinesAndWordsWithTheirLine) {
   EXPECT_EQ(lines_of(""), Lines{});
-  EXPECT_EQ(lines_of("a\n\nb c\n"), (Lines{{1, "a"}, {2, ""}, {3, "b c"}}));
   EXPECT_EQ(lines_of("\n"), (Lines{{1, ""}}));
-}
-
-TEST_F(TextReaderTest, TakesTheEndOfTheFileForTheEndOfItsLastLine) {
+  EXPECT_EQ(lines_of("a\n\nb c\n"), (Lines{{1, "a"}, {2, ""}, {3, "b c"}}));
   EXPECT_EQ(lines_of("a\nb"), (Lines{{1, "a"}, {2, "b"}}));
-  EXPECT_EQ(words_of("a\nb"), (Lines{{1, "a"}, {2, "b"}}));
-}
-
-TEST_F(TextReaderTest, LeavesTheCarriageReturnOfALineToTrimmed) {
-  EXPECT_EQ(lines_of("a\r\nb\r\n"), (Lines{{1, "a\r"}, {2, "b\r"}}));
-  EXPECT_EQ(trimmed(" \ta b\t \r"), "a b");
-  EXPECT_EQ(trimmed("\r"), "");
-  EXPECT_EQ(trimmed(""), "");
-}
-
-TEST_F(TextReaderTest, HandsOutWordsWithTheLineEachStandsIn) {
-  EXPECT_EQ(words_of("a  b\tc\r\n\n\r\n d\n"), (Lines{{1, "a"}, {1, "b"}, {1, "c"}, {4, "d"}}));
-  EXPECT_EQ(words_of(" \n\t\r\n"), Lines{});
-}
-
-TEST_F(TextReaderTest, KeepsNulBytes) {
+  EXPECT_EQ(lines_of("a\r\nb\r\n"), (Lines{{1, "a\r"}, {2, "b\r"}}));  // trimmed() takes it off
   EXPECT_EQ(lines_of(std::string("a\0b\n", 4)), (Lines{{1, std::string("a\0b", 3)}}));
+  EXPECT_EQ(words_of(" \n\t\r\n"), Lines{});
+  EXPECT_EQ(words_of("a  b\tc\r\n\n\r\n d\n"), (Lines{{1, "a"}, {1, "b"}, {1, "c"}, {4, "d"}}));
+  EXPECT_EQ(words_of("a\nb"), (Lines{{1, "a"}, {2, "b"}}));
   EXPECT_EQ(words_of(std::string("\0 a", 3)), (Lines{{1, std::string(1, '\0')}, {1, "a"}}));
+  for (const auto& [text, rest] : {std::pair{" \ta b\t \r", "a b"}, {"\r", ""}, {"", ""}}) {
+    EXPECT_EQ(trimmed(text), rest);
+  }
 }
 
 TEST_F(TextReaderTest, HandsOutEveryByteAndCountsLines) {
@@ -103,7 +91,7 @@ TEST_F(TextReaderTest, ReadsOnBeyondItsBuffer) {
   EXPECT_EQ(words_of(text), expected);
 }
 
-TEST_F(TextReaderTest, RefusesALineOrWordWithoutEnd) {
+TEST_F(TextReaderTest, RefusesALineOrWordWithoutEndAndNamesItsPlace) {
   EXPECT_EQ(lines_of(std::string(longest, '7') + "\n").size(), 1u);
   EXPECT_EQ(error_of("1\n" + std::string(longest + 1, '7') + "\n"),
             path + ":2: expected one number, found a line of more than 256 characters");
@@ -114,6 +102,9 @@ TEST_F(TextReaderTest, RefusesALineOrWordWithoutEnd) {
   TextReader file(path, "of words");
   file.word("a number");
   file.word("a number");
+  EXPECT_EQ(message_of<UsageError>([&] { file.fail("expected c"); }), path + ":1: expected c");
+  EXPECT_EQ(message_of<UsageError>([&] { file.fail(7, "expected c"); }), path + ":7: expected c");
+  EXPECT_EQ(message_of<UsageError>([&] { file.fail_file("expected c"); }), path + ": expected c");
   EXPECT_EQ(message_of<UsageError>([&] { file.word("a number"); }),
             path + ":2: expected a number, found a word of more than 256 characters");
 }
@@ -149,15 +140,6 @@ TEST_F(TextReaderTest, SaysThatAFileMayNotBeRead) {
   EXPECT_EQ(message, path + ": cannot be opened for reading");
 }
 
-TEST_F(TextReaderTest, NamesTheFileAndTheLine) {
-  write_text(path, "a\nb\n");
-  TextReader file(path, "of lines");
-  file.line("one line");
-  EXPECT_EQ(message_of<UsageError>([&] { file.fail("expected c"); }), path + ":2: expected c");
-  EXPECT_EQ(message_of<UsageError>([&] { file.fail(7, "expected c"); }), path + ":7: expected c");
-  EXPECT_EQ(message_of<UsageError>([&] { file.fail_file("expected c"); }), path + ": expected c");
-}
-
 TEST_F(TextReaderTest, ReadsAColumnOfJustSoManyValues) {
   const auto read = [&](const std::string& text) {
     write_text(path, text);
@@ -187,26 +169,21 @@ TEST(InQuotes, ShowsWhatATerminalCanPrint) {
   EXPECT_EQ(in_quotes(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
 }
 
-TEST(ParseNumber, TakesAllOfTheTextOrNothing) {
+TEST(ParseNumber, TakesAllOfTheTextWithinTheTypesRange) {
   EXPECT_EQ(parse_number<int>("-12").value, -12);
   EXPECT_EQ(parse_number<int>("-12").error, std::errc{});
-  for (const char* text : {"", "+", "-", "1 ", " 1", "1x", "0x1", "1.5", "--1", "+-1", "++1"}) {
-    EXPECT_EQ(parse_number<int>(text).error, std::errc::invalid_argument) << text;
-  }
-  EXPECT_EQ(parse_number<float>("1,5").error, std::errc::invalid_argument);
+  EXPECT_EQ(parse_number<int>("+7").value, 7);
+  EXPECT_EQ(parse_number<std::int32_t>("2147483647").value, 2147483647);
   EXPECT_EQ(parse_number<float>("2.5e-1").value, 0.25f);
   EXPECT_TRUE(std::isnan(parse_number<float>("nan").value));
-}
-
-TEST(ParseNumber, TakesALeadingPlusOnlyWhereItMay) {
-  EXPECT_EQ(parse_number<int>("+7").value, 7);
-  EXPECT_EQ(parse_number<int>("+7", LeadingPlus::refused).error, std::errc::invalid_argument);
-}
-
-TEST(ParseNumber, KnowsTheTypesRange) {
-  EXPECT_EQ(parse_number<std::int32_t>("2147483647").value, 2147483647);
-  EXPECT_EQ(parse_number<std::int32_t>("2147483648").error, std::errc::result_out_of_range);
-  EXPECT_EQ(parse_number<float>("1e39").error, std::errc::result_out_of_range);
+  constexpr auto wrong = std::errc::invalid_argument, beyond = std::errc::result_out_of_range;
+  for (const char* text : {"", "+", "-", "1 ", " 1", "1x", "0x1", "1.5", "--1", "+-1", "++1"}) {
+    EXPECT_EQ(parse_number<int>(text).error, wrong) << text;
+  }
+  EXPECT_EQ(parse_number<int>("+7", LeadingPlus::refused).error, wrong);
+  EXPECT_EQ(parse_number<float>("1,5").error, wrong);
+  EXPECT_EQ(parse_number<std::int32_t>("2147483648").error, beyond);
+  EXPECT_EQ(parse_number<float>("1e39").error, beyond);
 }
 
 TEST(TextWriterTest, WritesNumbersThatRestoreEveryBit) {

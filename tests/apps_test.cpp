@@ -1,4 +1,5 @@
-// Schedules and movements of all apps: what one strategy was given, the others were offered.
+// What holds for all apps: their two references agree, and what one strategy was given of schedules
+// and movements, the others were offered.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +9,16 @@
 
 namespace amasia {
 namespace {
+
+TEST(References, AgreeWithEachOther) {
+  for (const App* app : apps()) {
+    for (const Parameters& p : app->sizes(Preset::smoke)) {
+      const Verdict v = app->check_reference(p, 11);
+      EXPECT_TRUE(v.passed) << app->name() << " " << p.to_string() << ": " << v.error << " > "
+                            << v.bound;
+    }
+  }
+}
 
 std::set<std::string> names_of_schedules(const App& app) {
   std::set<std::string> names;

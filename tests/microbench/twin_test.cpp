@@ -1,14 +1,94 @@
-#include "microbench/twin/geometry.hpp"
-
+// The twin: the traits of a kernel, the shape of its tiles, and how many blocks an SM has.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
 #include <vector>
+
+#include "harness/text/json_file.hpp"
+#include "microbench/twin/geometry.hpp"
+#include "microbench/twin/traits.hpp"
+#include "tests/messages.hpp"
 
 namespace amasia::twin {
 namespace {
+
+/// Why no kernel has these traits; "" where one can have them.
+std::string complaint(const Coordinates& asked) {
+  try {
+    traits_from(asked);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Traits, HaveDefaultsThatAKernelCanHave) {
+  EXPECT_EQ(complaint({{"rows", "1"}}), "") << "fewer chunks than threads";
+  const Traits t = traits_from({});
+  EXPECT_EQ(contradiction(t), "");
+  EXPECT_EQ(t.out_bytes, 16 * t.interior_chunks());
+  EXPECT_EQ(coordinates_of(t), coordinates_of(Traits{}));
+}
+
+TEST(Traits, OfAnyNameAreInTheTableOnce) {
+  std::set<std::string_view> names;
+  for (const Trait& t : traits_of_a_kernel) {
+    EXPECT_TRUE(names.insert(t.name).second) << t.name;
+    EXPECT_GE(Traits{}.*t.value, t.least) << t.name;
+    EXPECT_LE(Traits{}.*t.value, t.most) << t.name;
+  }
+}
+
+TEST(Traits, AreReadBackAsTheyAreWritten) {
+  Traits t;
+  t.rows = 32;
+  t.layout = static_cast<std::int64_t>(Layout::box);
+  t.halo = 4;
+  t.reads = 9;
+  t.chain = 1;
+  t.out_bytes = 1024;
+  const Coordinates at = coordinates_of(t);
+  EXPECT_EQ(value_of(at, "layout"), "box");
+  EXPECT_EQ(value_of(at, "chain"), "dependent");
+  EXPECT_EQ(coordinates_of(traits_from(at)), at);
+}
+
+TEST(Traits, ThatAreNotNamedFollowFromTheTile) {
+  EXPECT_EQ(traits_from({{"rows", "64"}}).out_bytes, 64 * 512);
+  EXPECT_EQ(traits_from({{"rows", "64"}, {"out_bytes", "16"}}).out_bytes, 16);
+  EXPECT_EQ(traits_from({{"layout", "box"}}).reads, 1);
+  EXPECT_EQ(traits_from({{"layout", "box"}, {"halo", "2"}}).reads, 5);
+  EXPECT_EQ(traits_from({{"layout", "box"}, {"halo", "2"}, {"reads", "3"}}).reads, 3);
+}
+
+TEST(Traits, AreRefusedInOneLineThatNamesThem) {
+  EXPECT_TRUE(contains(complaint({{"size", "3"}}), "no trait 'size'; known: rows, row_bytes"));
+  for (const char* bad : {"", "0", "257", "3.5", "12x", "-1", "99999999999999999999"}) {
+    const std::string why = complaint({{"rows", bad}});
+    EXPECT_TRUE(contains(why, "rows (rows of a tile) is an integer from 1 to 256")) << bad;
+    EXPECT_TRUE(is_one_line(why));
+  }
+  EXPECT_EQ(complaint({{"layout", "tree"}}), "trait layout is one of run, box, gather, not 'tree'");
+  EXPECT_EQ(complaint({{"chain", ""}}), "trait chain is one of independent, dependent, not ''");
+}
+
+// The Python package, which judges traits without this program, must pass the same cases.
+TEST(Traits, ThatContradictEachOtherAreRefusedWithTheReason) {
+  const auto cases = read_json_file(AMASIA_SOURCE_DIR "/tests/plots/contradicting_traits.json");
+  ASSERT_GT(cases.size(), 10u);
+  for (const auto& one : cases) {
+    Coordinates asked;
+    for (const auto& [name, value] : one.at("traits").items()) {
+      asked.emplace_back(name, value.get<std::string>());
+    }
+    const std::string why = one.at("why").get<std::string>();
+    EXPECT_EQ(complaint(asked), why.empty() ? "" : "no kernel has these traits: " + why)
+        << one.dump();
+  }
+}
 
 /// Kinds of tile that differ in their arithmetic, over little memory.
 std::vector<Traits> kinds() {
@@ -96,15 +176,10 @@ TEST(Shape, ReadsAllAroundThenAsFarAsTheHaloGoes) {
     const Place p = s.place_of(s.read_at(s.start_of(0), k));
     return std::pair(p.row - own.row, p.chunk - own.chunk);
   };
-  EXPECT_EQ(offset(1), std::pair(-1, 0));
-  EXPECT_EQ(offset(2), std::pair(1, 0));
-  EXPECT_EQ(offset(3), std::pair(0, -1));
-  EXPECT_EQ(offset(4), std::pair(0, 1));
-  EXPECT_EQ(offset(5), std::pair(-2, 0));
-  EXPECT_EQ(offset(6), std::pair(2, 0));
-  EXPECT_EQ(offset(11), std::pair(-5, 0));
-  EXPECT_EQ(offset(12), std::pair(5, 0));
-  EXPECT_EQ(offset(13), offset(1));
+  const std::pair<int, std::pair<int, int>> expected[] = {
+      {1, {-1, 0}}, {2, {1, 0}},   {3, {0, -1}}, {4, {0, 1}},  {5, {-2, 0}},
+      {6, {2, 0}},  {11, {-5, 0}}, {12, {5, 0}}, {13, {-1, 0}}};
+  for (const auto& [k, away] : expected) EXPECT_EQ(offset(k), away) << k;
 }
 
 TEST(Shape, TakesEveryChunkFromInsideTheInput) {

@@ -1,17 +1,16 @@
-// The grids that a run launches, read off its graph (harness/gpu/launched_blocks.cpp), and what the
-// driver says of loaded code. nw's own: nw_bytes_in_flight_test.cpp.
-#include <gtest/gtest.h>
-
+// Launches: the grids that a run launches, read off its graph (harness/gpu/launched_blocks.cpp),
+// what the driver says of loaded code, and two that are prepared in one order and run in the other
+// (variants/device/launch.cpp).
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "harness/gpu/launched_blocks.hpp"
 #include "harness/gpu/loaded_code.hpp"
-#include "variants/device/cuda.hpp"
+#include "tests/gpu/device_test.hpp"
 #include "variants/device/launch.hpp"
 
-namespace amasia::nw_launched_blocks_test {
+namespace amasia::gpu_launch_test {
 namespace {
 
 __global__ void one(int* out) { out[0] = 1; }
@@ -24,12 +23,11 @@ std::string name_of(Kernel* kernel) {
   return name;
 }
 
-class LaunchedBlocksTest : public testing::Test {
+class LaunchedBlocksTest : public OnDevice<> {
  protected:
   void SetUp() override {
-    std::string reason;
-    if (device_count(reason) == 0) GTEST_SKIP() << reason;
-    device_ = query_device(0);
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
     stream_ = std::make_unique<OwnedStream>();
     out_ = DeviceArray<int>(2);
     AMASIA_CUDA(cudaMemset(out_.data(), 0, out_.bytes()));
@@ -37,7 +35,6 @@ class LaunchedBlocksTest : public testing::Test {
   LaunchedBlocks blocks(const Launch& launch) { return launched_blocks(launch, *stream_); }
   int* out() { return out_.data(); }
 
-  Device device_;
   std::unique_ptr<OwnedStream> stream_;
   DeviceArray<int> out_;
 };
@@ -77,12 +74,12 @@ TEST_F(LaunchedBlocksTest, SeesLaunchesOnOtherStreamsAmongMemsets) {
 }
 
 TEST_F(LaunchedBlocksTest, SeesCooperativeLaunchesAndClusters) {
-  if (!device_.cooperative_launch) GTEST_SKIP() << "no cooperative launch";
+  if (!device.cooperative_launch) GTEST_SKIP() << "no cooperative launch";
   LaunchShape together{dim3(6), dim3(32)};
   together.cooperative = true;
   EXPECT_EQ(blocks([&](Stream s) { launch(one, together, s, out()); }),
             (LaunchedBlocks{{name_of(one), 6}}));
-  if (device_.compute_capability < 90) GTEST_SKIP() << "no clusters";
+  if (device.compute_capability < 90) GTEST_SKIP() << "no clusters";
   LaunchShape clusters{dim3(8), dim3(32)};
   clusters.cluster_blocks = 4;
   EXPECT_EQ(blocks([&](Stream s) { launch(one, clusters, s, out()); }),
@@ -100,11 +97,38 @@ TEST_F(LaunchedBlocksTest, ARunThatCannotBeCapturedIsNotKnownAndLeavesNoError) {
 }
 
 TEST_F(LaunchedBlocksTest, LoadedCodeIsThatOfTheBuild) {
-  const LoadedCode code = loaded_code(reinterpret_cast<const void*>(one), device_);
+  const LoadedCode code = loaded_code(reinterpret_cast<const void*>(one), device);
   EXPECT_GE(code.ptx, 70) << "the driver does not say what the code was compiled for";
-  EXPECT_LE(code.ptx, device_.compute_capability);
+  EXPECT_LE(code.ptx, device.compute_capability);
   EXPECT_GE(code.binary, code.ptx);
 }
 
+__global__ void last_byte(unsigned bytes, unsigned* out) {
+  extern __shared__ unsigned char memory[];
+  memory[bytes - 1] = 7;
+  *out = bytes + memory[bytes - 1];
+}
+
+using LaunchTest = OnDevice<>;
+
+TEST_F(LaunchTest, AConfigWithFewerStagesLeavesTheDeeperOneItsSharedMemory) {
+  const DeviceBytes out(sizeof(unsigned));
+  const auto run = [&](const LaunchShape& shape) {
+    const auto bytes = static_cast<unsigned>(shape.dynamic_shared_bytes);
+    launch(last_byte, shape, nullptr, bytes, static_cast<unsigned*>(out.data()));
+    unsigned found = 0;
+    AMASIA_CUDA(cudaMemcpy(&found, out.data(), sizeof found, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(found, bytes + 7);
+  };
+  LaunchShape deep{dim3(1), dim3(1)}, shallow = deep;
+  deep.dynamic_shared_bytes = 60 << 10;  // every supported GPU has 64 KB for a block
+  shallow.dynamic_shared_bytes = 50 << 10;
+  const auto* const kernel = reinterpret_cast<const void*>(last_byte);
+  allow_launch(kernel, deep);
+  allow_launch(kernel, shallow);
+  run(deep);
+  run(shallow);
+}
+
 }  // namespace
-}  // namespace amasia::nw_launched_blocks_test
+}  // namespace amasia::gpu_launch_test
