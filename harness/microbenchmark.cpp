@@ -7,9 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/registry.hpp"
-#include "harness/text/pattern.hpp"
-
 namespace amasia {
 namespace {
 
@@ -22,15 +19,6 @@ std::vector<std::unique_ptr<Microbenchmark>>& storage() {
 std::vector<const Microbenchmark*>& sorted() {
   static std::vector<const Microbenchmark*> list;
   return list;
-}
-
-constexpr std::string_view folder_prefix = "microbench/";
-
-std::string folder_of(const std::string& name) { return name.substr(0, name.find('/')); }
-
-bool matches(std::string_view pattern, const Microbenchmark& m) {
-  if (pattern.starts_with(folder_prefix)) pattern.remove_prefix(folder_prefix.size());
-  return glob_match(pattern, m.name) || glob_match(pattern, folder_of(m.name));
 }
 
 }  // namespace
@@ -103,48 +91,6 @@ void check_points(const Microbenchmark& m, const std::vector<Point>& points) {
       }
     }
   }
-}
-
-PatternSelection select_all(const std::vector<std::string>& patterns) {
-  PatternSelection selected;
-  if (patterns.empty()) {
-    selected.variants = variants();
-    return selected;
-  }
-  std::vector<std::string> of_variants, of_microbenchmarks;
-  for (const std::string& pattern : patterns) {
-    const bool variant = std::any_of(variants().begin(), variants().end(), [&](const Variant* v) {
-      return glob_match(pattern, v->name()) || glob_match(pattern, v->app);
-    });
-    const bool micro = std::any_of(sorted().begin(), sorted().end(),
-                                   [&](const Microbenchmark* m) { return matches(pattern, *m); });
-    if (variant) {
-      of_variants.push_back(pattern);
-    } else if (micro) {
-      of_microbenchmarks.push_back(pattern);
-    } else {
-      std::vector<std::string> valid;
-      std::set<std::string> seen;
-      const auto offer = [&](const std::string& name) {
-        if (seen.insert(name).second) valid.push_back(name);
-      };
-      for (const Variant* v : variants()) offer(v->app);
-      for (const Microbenchmark* m : sorted()) offer(folder_of(m->name));
-      for (const Variant* v : variants()) offer("*/" + v->strategy);
-      for (const Variant* v : variants()) offer(v->name());
-      for (const Microbenchmark* m : sorted()) offer(m->name);
-      throw UsageError("'" + pattern +
-                       "' matches no variant and no microbenchmark: " + suggestion(pattern, valid));
-    }
-  }
-  if (!of_variants.empty()) selected.variants = select_variants(of_variants);
-  for (const Microbenchmark* m : sorted()) {
-    if (std::any_of(of_microbenchmarks.begin(), of_microbenchmarks.end(),
-                    [&](const std::string& pattern) { return matches(pattern, *m); })) {
-      selected.microbenchmarks.push_back(m);
-    }
-  }
-  return selected;
 }
 
 }  // namespace amasia

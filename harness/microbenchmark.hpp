@@ -42,9 +42,9 @@ struct Reading {
   std::optional<double> clock_mhz{};
 };
 
-/// This device or driver cannot, which shows only when it is tried: a limit that is refused, an
-/// allocation that is granted without what was asked for. what() is the sentence why; the row is
-/// skipped with it, where any other exception makes it failed.
+/// This device or driver cannot, which shows only when it is tried, such as a limit that is
+/// refused. The row is skipped with what() as the sentence why; any other exception makes it
+/// failed.
 class Unavailable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -128,16 +128,5 @@ const Microbenchmark* find_microbenchmark(std::string_view name);  // nullptr wh
 /// Throws std::logic_error when two points are at the same coordinates or one is incomplete: what
 /// the runner and the tests hold every microbenchmark to.
 void check_points(const Microbenchmark& microbenchmark, const std::vector<Point>& points);
-
-/// Variants and microbenchmarks that patterns select.
-struct PatternSelection {
-  std::vector<const Variant*> variants{};
-  std::vector<const Microbenchmark*> microbenchmarks{};
-};
-/// A pattern means variants if it matches any (then '*' and '*/tma' stay what they were), else
-/// microbenchmarks, by name or folder: 'memory', 'memory/*', memory/latency. The prefix
-/// "microbench/" leaves no doubt. No pattern at all: every variant. Throws UsageError with the
-/// nearest names when a pattern matches neither.
-PatternSelection select_all(const std::vector<std::string>& patterns);
 
 }  // namespace amasia

@@ -35,6 +35,22 @@ struct ProcessUse {  // nvmlProcessUtilizationSample_t: shares in percent
   unsigned sm, memory, encoder, decoder;
 };
 
+/// What `query(count, into)` fills in; it says how many there are where those do not fit.
+template <class Item, class Query>
+std::optional<std::vector<Item>> list(std::size_t expected, const Query& query) {
+  std::vector<Item> items(expected);
+  auto count = static_cast<unsigned>(items.size());
+  Return status = query(count, items.data());
+  if (status == insufficient_size) {
+    items.resize(count + 64);  // some may start meanwhile
+    count = static_cast<unsigned>(items.size());
+    status = query(count, items.data());
+  }
+  if (status != 0 || count > items.size()) return std::nullopt;
+  items.resize(count);
+  return items;
+}
+
 struct ThrottleReason {
   std::uint64_t bit;
   std::string_view name;
@@ -127,17 +143,11 @@ struct Nvml::Library {
 std::optional<std::vector<unsigned>> Nvml::Library::compute_pids() const {
   for (const char* name :
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
-    std::vector<ProcessInfo> processes(64);
-    auto count = static_cast<unsigned>(processes.size());
-    Return status = call(name, device, &count, processes.data());
-    if (status == insufficient_size) {
-      processes.resize(count + 16);  // some may start meanwhile
-      count = static_cast<unsigned>(processes.size());
-      status = call(name, device, &count, processes.data());
-    }
-    if (status != 0) continue;
+    const auto processes = list<ProcessInfo>(
+        64, [&](unsigned& count, ProcessInfo* into) { return call(name, device, &count, into); });
+    if (!processes) continue;
     std::vector<unsigned> pids;
-    for (unsigned i = 0; i < count; ++i) pids.push_back(processes[i].pid);
+    for (const ProcessInfo& process : *processes) pids.push_back(process.pid);
     return pids;
   }
   return std::nullopt;
@@ -145,17 +155,11 @@ std::optional<std::vector<unsigned>> Nvml::Library::compute_pids() const {
 
 std::vector<ProcessUse> Nvml::Library::uses(std::uint64_t since_us) const {
   const unsigned long long since = since_us;
-  std::vector<ProcessUse> found(256);  // processes times samples
-  auto count = static_cast<unsigned>(found.size());
-  const char* name = "nvmlDeviceGetProcessUtilization";
-  Return status = call(name, device, found.data(), &count, since);
-  if (status == insufficient_size) {
-    found.resize(count + 64);
-    count = static_cast<unsigned>(found.size());
-    status = call(name, device, found.data(), &count, since);
-  }
-  found.resize(status == 0 && count <= found.size() ? count : 0);
-  return found;
+  // Processes times samples.
+  const auto found = list<ProcessUse>(256, [&](unsigned& count, ProcessUse* into) {
+    return call("nvmlDeviceGetProcessUtilization", device, into, &count, since);
+  });
+  return found.value_or(std::vector<ProcessUse>{});
 }
 
 Nvml::Nvml(const std::string& device) : Nvml(device, resolve_in_library) {}

@@ -1,6 +1,6 @@
-// The state of a GPU as NVML sees it: clocks, energy, reasons for throttling, limits, who else uses
-// it. libnvidia-ml.so.1 is opened at run time: without it, or with an older one that lacks a
-// function, the answer is "unknown" (nullopt), never an error. Nothing here changes a setting.
+// The state of a GPU as NVML sees it. libnvidia-ml.so.1 is opened at run time: without it, or with
+// one that lacks a function, the answer is "unknown" (nullopt), never an error. Nothing here
+// changes a setting.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +46,9 @@ class Nvml {
   /// or the state is unknown.
   std::string throttle_reasons() const;
 
-  /// Which other processes computed on the device after `since_us` (now_us() of then), "2 other
-  /// processes, up to 20 % of the time"; empty when there was none, and where it cannot be known:
-  /// on a MIG slice, without the right to ask, and in a container that shows its processes by ids
-  /// of the host.
+  /// Which other processes computed on the device after `since_us` (now_us() of then): "2 other
+  /// processes, up to 20 % of the time". Empty for none, and where it cannot be known: on a MIG
+  /// slice, without the right to ask, in a container with process ids of its own.
   std::string other_processes(std::uint64_t since_us) const;
   /// Microseconds by the clock that NVML dates its samples by.
   static std::uint64_t now_us();

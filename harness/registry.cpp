@@ -289,34 +289,4 @@ std::vector<const Variant*> variants_of(std::string_view app) {
   return list;
 }
 
-std::vector<const Variant*> select_variants(const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return registry().variants;
-  const auto matches = [](const std::string& pattern, const Variant& variant) {
-    return glob_match(pattern, variant.name()) || glob_match(pattern, variant.app);
-  };
-  for (const std::string& pattern : patterns) {
-    const bool used =
-        std::any_of(registry().variants.begin(), registry().variants.end(),
-                    [&](const Variant* variant) { return matches(pattern, *variant); });
-    if (used) continue;
-    std::vector<std::string> valid;
-    std::set<std::string> seen;
-    const auto offer = [&](const std::string& name) {
-      if (seen.insert(name).second) valid.push_back(name);
-    };
-    for (const Variant* variant : registry().variants) offer(variant->app);
-    for (const Variant* variant : registry().variants) offer("*/" + variant->strategy);
-    for (const Variant* variant : registry().variants) offer(variant->name());
-    throw UsageError("'" + pattern + "' matches no variant: " + suggestion(pattern, valid));
-  }
-  std::vector<const Variant*> selected;
-  for (const Variant* variant : registry().variants) {
-    if (std::any_of(patterns.begin(), patterns.end(),
-                    [&](const std::string& pattern) { return matches(pattern, *variant); })) {
-      selected.push_back(variant);
-    }
-  }
-  return selected;
-}
-
 }  // namespace amasia

@@ -40,9 +40,4 @@ void forget_app(std::string_view name);
 bool register_source_digests(const std::map<std::string, std::string>& digests);
 const std::map<std::string, std::string>& registered_source_digests();
 
-/// Names that match any of the glob patterns ("hotspot/*", "*/tma", "nw"; an app's name alone means
-/// all of it; no pattern at all means everything), in the order of variants(). Throws UsageError
-/// with the nearest names when a pattern matches nothing.
-std::vector<const Variant*> select_variants(const std::vector<std::string>& patterns);
-
 }  // namespace amasia

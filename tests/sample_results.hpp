@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/conclusions/floor.hpp"
-#include "harness/conclusions/summary.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/results/positions.hpp"
 #include "harness/results/result.hpp"
 #include "harness/statistics/interval_rule.hpp"

@@ -16,7 +16,7 @@
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/results/row_name.hpp"
+#include "harness/results/result.hpp"
 #include "harness/text/folder.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"

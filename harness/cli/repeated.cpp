@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/conclusions/agreement.hpp"
 #include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"

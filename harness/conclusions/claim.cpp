@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/statistics/serial_correlation.hpp"
+#include "harness/statistics/series.hpp"
 
 namespace amasia {
 namespace {
@@ -44,9 +44,8 @@ bool within_own_noise(const Comparison& comparison) {
          is_no_farther(comparison.speedup.ratio, *comparison.itself);
 }
 
-/// Whether a ratio is within the noise of the control that it is held against. Only iso, and each
-/// schedule of a cross table, has one of its own: for all else it is that of the baseline at its
-/// best.
+/// Whether a ratio is within the noise of its control. Only iso, and each schedule of a cross
+/// table, has a control of its own: all else has that of the baseline at its best.
 bool within_control(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
   const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
   const Role role = by_best ? Role::best : comparison.role;

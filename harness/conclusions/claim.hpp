@@ -12,9 +12,8 @@ namespace amasia {
 /// Of the candidate, as its interval alone has it.
 SpeedVerdict verdict_on(const RatioInterval& speedup);
 
-/// The verdict after the A/A control, which is among `comparisons`, all of one group: within the
-/// noise when the ratio is no larger than what the baseline of that role differed from itself, or
-/// the row from itself. A control is what it is.
+/// The verdict after the A/A control, which is among `comparisons`: within the noise when the ratio
+/// is no larger than what the baseline of that role, or the row, differs from itself.
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
 
 /// Where nothing is claimed and the interval holds 1 closely, the share by which the two differ at

@@ -55,7 +55,7 @@ const Row* baseline_of(const std::vector<Row>& rows, const Row& row, Role role,
   return nullptr;
 }
 
-/// The strategy that a comparator spells, in the config of the same name, whichever role it has
+/// The strategy that a comparator implements, in the config of the same name, whichever role it has
 /// there; not in a table of all schedules, which stands by itself.
 const Row* counterpart_of(const std::vector<Row>& rows, const Row& row) {
   if (row.spells.empty()) return nullptr;

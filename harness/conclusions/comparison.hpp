@@ -21,10 +21,9 @@ std::vector<double> usable_times(const Row& row);
 /// have their samples in the order of the rounds.
 std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, const Row& b);
 
-/// The row that `row` is compared with: the baseline of its app in its role, for a comparator the
-/// tuned one, for matched and cross the one of the same schedule. nullptr when there is none, and
-/// for the baseline itself; its control, which is the same code once more, has the baseline, and a
-/// matched baseline has the best one, and a counterpart is a reference itself.
+/// The row that `row` is compared with: the baseline in its role (for a comparator the tuned one),
+/// at matched and cross of the same schedule. nullptr where there is none, and for the baseline
+/// itself.
 const Row* reference_of(const std::vector<Row>& rows, const Row& row);
 
 struct RowPair {
@@ -36,10 +35,9 @@ struct RowPair {
 /// The rows that a comparison is of; nothing when there are none that would be compared so.
 std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& comparison);
 
-/// Every row against its reference, reference / row, at a confidence that holds for all jointly; a
-/// best row also against the baseline matched to its schedule, and a comparator that spells a
-/// strategy against that strategy in the config of the same name. Candidates of a search are not
-/// compared. The rule is that of intervals.
+/// Every row against its reference, reference / row, at a joint confidence; a best row also against
+/// the baseline matched to its schedule, a comparator against the strategy that it implements, in
+/// the config of the same name. Candidates are not compared.
 std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence,
                                      std::optional<IntervalRule> rule = {});
 

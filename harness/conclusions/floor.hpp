@@ -1,4 +1,4 @@
-// The least time this GPU needs for an app's work, from ceilings measured on it
+// The bound (roofline floor) of this GPU for an app's work, from ceilings measured on it
 // (docs/methodology.md, "Floor and rates").
 #pragma once
 

@@ -14,9 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/conclusions/agreement.hpp"
 #include "harness/conclusions/recomputed.hpp"
-#include "harness/conclusions/summary.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/read.hpp"
 #include "harness/text/file.hpp"
@@ -106,45 +105,6 @@ Contents contents_of(const std::string& path) {
   return contents;
 }
 
-/// What one group, microbenchmark or set of ceilings of a journal says against itself.
-std::optional<std::string> contradiction(ResultFile part, const Provenance& provenance) {
-  part.provenance = provenance;
-  try {
-    check_summaries(part);
-    return std::nullopt;
-  } catch (const ResultError& error) {
-    return error.what();
-  }
-}
-
-/// Takes out what the samples do not bear out, so that it is measured again: in the file that the
-/// journal becomes it would make all of it unreadable. Floors go with the ceilings that they are
-/// from.
-void take_out_damaged(Contents& contents, const std::string& path) {
-  const auto damaged = [&](const std::string& name, const std::optional<std::string>& why) {
-    if (why) contents.damaged.push_back(fmt::format("{} ({}: {})", name, path, *why));
-    return why.has_value();
-  };
-  const Provenance& from = *contents.provenance;
-  if (damaged("the ceilings", contradiction({.ceilings = contents.ceilings}, from))) {
-    contents.ceilings.clear();
-  }
-  if (contents.ceilings.empty()) {
-    for (GroupResult& group : contents.groups) {
-      group.floor.reset();
-      for (Row& row : group.rows) row.floor_fraction.reset();
-    }
-  }
-  std::erase_if(contents.groups, [&](const GroupResult& group) {
-    return damaged(group.key.to_string(),
-                   contradiction({.ceilings = contents.ceilings, .groups = {group}}, from));
-  });
-  for (GroupResult& group : contents.groups) judge_anew(group, asked_confidence(from));
-  std::erase_if(contents.microbenchmarks, [&](const MicrobenchmarkResult& m) {
-    return damaged(m.name, contradiction({.microbenchmarks = {m}}, from));
-  });
-}
-
 /// Opens and locks the file that has this name.
 OpenFile locked(const std::string& path) {
   for (;;) {
@@ -208,9 +168,8 @@ struct Journal::State {
     sync_parent_directory(path);
   }
 
-  /// The journal of a run that continues a finished file, in one step: were it written line by
-  /// line and the run killed meanwhile, a journal with a part of the results would stand beside the
-  /// file that has them all, and be the one to continue.
+  /// The journal of a run that continues a finished file, in one step: a part of it, left by a
+  /// kill, would outrank the file that has it all.
   void begin_with_what_is_finished() {
     FileBeside whole = create_beside(path);
     OpenFile next;
@@ -313,7 +272,12 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
     contents.groups = std::move(file.groups);
     contents.microbenchmarks = std::move(file.microbenchmarks);
   }
-  if (continues_journal) take_out_damaged(contents, path);
+  if (contents.ceilings.empty()) {  // floors go with the ceilings that they are from
+    for (GroupResult& group : contents.groups) {
+      group.floor.reset();
+      for (Row& row : group.rows) row.floor_fraction.reset();
+    }
+  }
   if (continues_journal || continues_file) {
     if (const auto why = disagreement(*contents.provenance, now,
                                       measured_code(contents.groups, contents.microbenchmarks),
@@ -342,7 +306,7 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
     throw UsageError(path + ": cannot be written: " + system_reason());
   }
   state->begun = continues_journal;
-  // What only continues a finished file stays empty until there is something to add to it.
+  // Behind a finished file it stays empty until there is something to add.
   state->added = !continues_file;
   if (!continues_journal && !continues_file) state->begin();
   return Journal(std::move(state));
@@ -389,11 +353,10 @@ ResultFile read_journal(const std::string& path) {
   file.groups = std::move(contents.groups);
   file.microbenchmarks = std::move(contents.microbenchmarks);
   try {
-    check_summaries(file);
+    recompute(file);
   } catch (const ResultError& error) {
     throw ResultError(path + ": " + error.what());
   }
-  for (GroupResult& group : file.groups) judge_anew(group, asked_confidence(file.provenance));
   return file;
 }
 

@@ -17,14 +17,11 @@ enum class Existing { refuse, resume, overwrite };
 
 class Journal {
  public:
-  /// Locks and starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off,
-  /// and what is not what was written, or not what its samples say, is left out (see damaged()).
-  /// With `resume` and no journal, a finished `out` is continued, and left as it is unless
-  /// something is appended; with neither, this is a first run. Where `out` is a device or FIFO
-  /// there is no journal. Throws UsageError when something is there and `existing` is `refuse`,
-  /// when another process has the journal open, or it cannot be written; ResultError when the
-  /// journal is malformed or the settings, build, GPU or the sources of a finished variant differ
-  /// from now.
+  /// Locks and starts `<out>.journal`, or continues it: a torn last line is cut off, and a line
+  /// that is not what was written is left out (damaged()). Where there is no journal, `resume`
+  /// continues a finished `out`. A device or FIFO has no journal. Throws UsageError where
+  /// `existing` refuses what is there, and when the journal is open elsewhere or cannot be written;
+  /// ResultError when it is malformed, or its settings, build, GPU or sources differ from now.
   static Journal open(const std::string& out, const Provenance& now, Existing existing);
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
@@ -51,9 +48,8 @@ class Journal {
   std::unique_ptr<State> state_;
 };
 
-/// What an interrupted run had finished, from its journal: where it cannot be continued, `amasia
-/// merge` still makes a result file of it. Throws ResultError as open() does, and when nothing is
-/// in it.
+/// What an interrupted run had finished. Throws ResultError as open() does, and when nothing is in
+/// it.
 ResultFile read_journal(const std::string& path);
 
 /// Result files and journals in this order, so that the first bad one is the one that is named.
@@ -63,9 +59,8 @@ std::vector<ResultFile> read_result_files(const std::vector<std::string>& paths)
 /// left. Creates missing parent folders.
 void check_writable(const std::string& path, std::uint64_t bytes);
 
-/// Where results go when nobody says: "<stem>.json.gz", "<stem>-2.json.gz" and so on, the first
-/// that no run has left anything at. With `resume` what there is to continue: the last interrupted
-/// one, or else the last.
+/// The default place of results: "<stem>.json.gz", "<stem>-2.json.gz" ..., the first that is free.
+/// With `resume` the last interrupted one, or else the last.
 std::string default_output(const std::string& stem, bool resume);
 
 }  // namespace amasia

@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/conclusions/agreement.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
-#include "harness/conclusions/summary.hpp"
 #include "harness/results/provenance.hpp"
 
 namespace amasia {

@@ -18,20 +18,13 @@ struct Merged {
 };
 
 /// Joins result files of one GPU type, build and driver. `names` are for messages.
-///
 /// Files without a case in common are parts of one campaign: settings (but for the shard), harness
-/// and sources must agree. Groups are taken in turn from each file, and groups from another GPU of
-/// the type say so in a warning.
-///
-/// Files that have cases in common are sessions, in the order of their dates, of which shards of
-/// one campaign are one. Their settings may differ but for the confidence, and so may their
-/// commits: a row joins the sessions when the digest of its code is that of the newest session that
-/// has the variant, and stays out with a note when it is not. A session that lacks some cases is
-/// said.
-///
-/// Ceilings are pooled: all samples, one median; floors stay those of the file a group came from.
-/// Throws ResultError naming the two files that do not fit or that both have the same session of a
-/// group.
+/// and sources must agree.
+/// Files with cases in common are sessions, in the order of their dates; shards of one campaign are
+/// one session. Settings and commits may differ, but not the confidence. A row whose code is not
+/// that of the newest session stays out with a note.
+/// Ceilings are pooled; floors stay those of their file. Throws ResultError naming the two files
+/// that do not fit, or that both have the same case of a session.
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
 
 /// What a file has of some apps: their groups, sources and sessions. Ceilings stay, microbenchmarks

@@ -1,8 +1,10 @@
-// The sessions of a file: which session, GPU and code a group or row is of, and which session a
-// table shows. How far rows move between sessions is for python -m plots.
+// Whether results of two runs may be in one file, and the sessions of a file: which session, GPU
+// and code a group or row is of, and which session a table shows. How far rows move between
+// sessions is for python -m plots.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,5 +28,23 @@ std::string code_of(const Provenance& provenance, const MicrobenchmarkResult& re
 std::vector<const GroupResult*> shown_groups(const ResultFile& file);
 /// The same of microbenchmarks.
 std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file);
+
+/// Settings in which the shards of one campaign differ.
+inline const std::set<std::string> shard_settings{"shard"};
+
+/// The first reason why not, as a phrase ("setting precision: 0.01 against 0.005"); nullopt when
+/// the two agree in settings (but those in `ignored`), build, GPU type, driver, harness code and
+/// the code of `variants`. With `same_gpu` it must be the very GPU, not only its type.
+std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
+                                        const std::set<std::string>& variants, bool same_gpu,
+                                        const std::set<std::string>& ignored = {});
+
+/// The same of two sessions of the same cases: GPU type, driver, CUDA compiler and confidence must
+/// agree. The code is compared row by row.
+std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b);
+
+/// Every variant with a row and every microbenchmark: names whose sources must agree.
+std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
+                                    const std::vector<MicrobenchmarkResult>& microbenchmarks);
 
 }  // namespace amasia

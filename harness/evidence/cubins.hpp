@@ -1,24 +1,56 @@
-// The modules of device code in an executable, and which kernels each defines.
+// Machine code as nvcc makes it (ELF of 64 bits, little-endian), and the modules of it in an
+// executable.
 #pragma once
 
+#include <elf.h>
+
 #include <cstddef>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace amasia {
 
-/// Modules lie in an executable as ELF files (cubins), unless the compiler was told to compress
-/// them; then there are none here. Taken apart because a disassembler that is given the executable
-/// looks for each kernel in every module, a third of a second each, and lists a whole module that
-/// it is given alone in as much time.
+/// What lies at `offset`, unless that is beyond the end.
+template <class T>
+std::optional<T> value_at(std::string_view bytes, std::size_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+struct Cubin {
+  struct Section {
+    std::string_view name;
+    std::string_view content;  // empty for one without bytes in the file
+    std::size_t size = 0;
+  };
+  int architecture = 0;  // 90 for sm_90 and sm_90a
+  std::size_t end = 0;   // of the file, in what was read
+  std::vector<Section> sections{};
+};
+
+/// Whether an ELF file for CUDA begins here.
+bool begins_cubin(std::string_view bytes);
+
+/// The cubin at the beginning of `bytes`; nothing for one that is damaged or cut. Never reads
+/// beyond `bytes`.
+std::optional<Cubin> read_cubin(std::string_view bytes);
+
+/// Modules are ELF files (cubins) in the executable, unless they were compressed; then there are
+/// none here. A disassembler lists a module alone in the time that it takes to find one kernel in
+/// the executable.
 class Cubins {
  public:
   Cubins() = default;
   /// Those in the file for sm_<architecture>. Empty when it cannot be read.
   Cubins(const std::string& executable, int architecture);
 
+  bool empty() const { return modules_.empty(); }
   /// The modules that define a kernel of this (mangled) name; several may, of one template.
   std::vector<std::size_t> of(const std::string& kernel) const;
   /// Those that define a kernel with one of these words in its name.

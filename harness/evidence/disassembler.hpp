@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/evidence/cubins.hpp"
-#include "harness/evidence/kernel_code.hpp"
+#include "harness/evidence/sass.hpp"
 
 namespace amasia {
 
@@ -14,15 +14,13 @@ namespace amasia {
 /// /usr/local/cuda/bin), "" when there is none.
 std::string find_cuobjdump();
 
-/// Adds the SASS of some kernels (none: all) of the executable that `command` lists; false when it
-/// fails or lists nothing. A disassembler takes a third of a second for each kernel, whatever its
-/// length, because it looks for each name in every module of the executable; so as many run at a
-/// time as there are cores.
-bool list_kernels_in_parallel(const std::vector<std::string>& command,
-                              const std::string& executable,
-                              const std::vector<std::string>& kernels, KernelCodes& found);
+/// Adds the SASS of all kernels of a file for an architecture ("sm_90a"); false when that fails or
+/// lists nothing.
+bool list_file(const std::string& cuobjdump, const std::string& file,
+               const std::string& architecture, KernelCodes& found);
 
-/// Adds all kernels of some modules; false when one cannot be listed.
+/// Adds all kernels of some modules, as many at a time as there are cores; false when one cannot be
+/// listed.
 bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
                   const std::vector<std::size_t>& modules, KernelCodes& found);
 

@@ -4,18 +4,60 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "harness/errors.hpp"
 #include "harness/evidence/disassembler.hpp"
-#include "harness/evidence/kept_ptx.hpp"
 #include "harness/evidence/kernel_signature.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "harness/evidence/sass.hpp"
+#include "harness/machine_code.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+std::string bytes_of_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Adds the kernels of a module, replacing those of the same name.
+void count_module(const ptx::Module& module, KernelCodes& kernels) {
+  for (const ptx::Function& function : module.functions) {
+    if (!function.entry) continue;
+    KernelCode& kernel = kernels[function.name];
+    kernel.source = "ptx";
+    kernel.instructions.clear();
+    kernel.in_loops.clear();
+    std::map<std::string, std::size_t> labels;
+    std::vector<std::pair<std::size_t, std::size_t>> loops;  // a label and a branch back to it
+    for (std::size_t i = 0; i < function.body.size(); ++i) {
+      const ptx::Statement& statement = function.body[i];
+      if (statement.is_label()) labels[statement.label] = i;
+      if (statement.opcode.substr(0, 3) == "bra" && !statement.operands.empty()) {
+        const auto label = labels.find(statement.operands.front());
+        if (label != labels.end()) loops.emplace_back(label->second, i);
+      }
+    }
+    for (std::size_t i = 0; i < function.body.size(); ++i) {
+      const ptx::Statement& statement = function.body[i];
+      if (statement.is_label()) continue;
+      const bool in_loop = std::any_of(
+          loops.begin(), loops.end(), [i](const auto& l) { return l.first <= i && i <= l.second; });
+      for (const std::string& name : {ptx::operation_of(statement.opcode), std::string("total")}) {
+        ++kernel.instructions[name];
+        if (in_loop) ++kernel.in_loops[name];
+      }
+    }
+  }
+}
+
+}  // namespace
 
 CodeEvidence CodeEvidence::from_sass(std::string_view text) {
   CodeEvidence evidence;
@@ -33,8 +75,7 @@ CodeEvidence CodeEvidence::from_ptx(std::string_view text) {
 
 CodeEvidence CodeEvidence::of_file(const std::string& file) {
   CodeEvidence evidence;
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string bytes = bytes_of_file(file);
   try {
     const CodeFile code = read_code_file(bytes);
     // What the driver makes of PTX is not in the file.
@@ -47,35 +88,65 @@ CodeEvidence CodeEvidence::of_file(const std::string& file) {
 }
 
 void CodeEvidence::read(const std::vector<std::string>& mangled_names) {
-  std::vector<std::string> fresh;
+  if (mangled_names.empty()) return;
+  std::set<std::size_t> modules;
   for (const std::string& name : mangled_names) {
-    if (asked_.insert(name).second) fresh.push_back(name);
+    for (const std::size_t module : cubins().of(name)) modules.insert(module);
   }
-  if (fresh.empty()) return;
-  if (kept_) {  // where one kernel had no SASS the others have none either
-    read_kept(fresh);
-  } else if (reason_.empty()) {
-    disassemble(std::move(fresh));
-  }
-}
-
-void CodeEvidence::read_all() {
-  if (kept_) {
-    read_kept({});
-  } else if (reason_.empty()) {
-    disassemble({});
-  }
+  if (cubins().empty() || !list(modules)) read_all();
 }
 
 void CodeEvidence::read_ahead(const std::vector<std::string>& namespaces) {
-  const std::string cuobjdump = find_cuobjdump();
-  if (cuobjdump.empty()) return;
   std::vector<std::string> mangled;
   for (const std::string& name : namespaces) {
     mangled.push_back("6amasia" + std::to_string(name.size()) + name);
   }
   const std::vector<std::size_t> modules = cubins().with_any_of(mangled);
-  list(cuobjdump, {modules.begin(), modules.end()});
+  list({modules.begin(), modules.end()});
+}
+
+void CodeEvidence::read_all() {
+  if (read_whole_ || executable_.empty()) return;
+  read_whole_ = true;
+  const std::string cuobjdump = find_cuobjdump();
+  if (cuobjdump.empty()) {
+    reason_ = "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
+  } else {
+    // Code for sm_90a is listed under that name only.
+    for (const char* suffix : {"", "a"}) {
+      KernelCodes found;
+      const std::string architecture = "sm_" + std::to_string(binary_version_) + suffix;
+      if (list_file(cuobjdump, executable_, architecture, found)) return kernels_.merge(found);
+    }
+    // It fails alike for an architecture that is not there and for want of its helper.
+    reason_ = cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version_) +
+              " (it needs nvdisasm beside it or on PATH)";
+  }
+  read_kept_ptx();
+}
+
+void CodeEvidence::read_kept_ptx() {
+  struct Kept {
+    std::pair<int, fs::file_time_type> target_and_time;
+    ptx::Module module;
+  };
+  std::vector<Kept> kept;
+  std::error_code error;
+  const fs::path folder = fs::absolute(executable_, error).parent_path() / "code";
+  for (fs::recursive_directory_iterator file(folder, error), end; !error && file != end;
+       file.increment(error)) {
+    if (file->path().extension() != ".ptx") continue;
+    ptx::Module module = ptx::parse(bytes_of_file(file->path()));
+    // Machine code for sm_86 may come from PTX for compute_80.
+    if (module.target > binary_version_) continue;
+    kept.push_back({{module.target, file->last_write_time(error)}, std::move(module)});
+  }
+  if (kept.empty()) reason_ += ", and there is no PTX beside the executable";
+  std::sort(kept.begin(), kept.end(),
+            [](const Kept& a, const Kept& b) { return a.target_and_time < b.target_and_time; });
+  KernelCodes kernels;
+  for (const Kept& k : kept) count_module(k.module, kernels);  // later ones overwrite
+  kernels_.merge(kernels);                                     // what was read as SASS before stays
 }
 
 const Cubins& CodeEvidence::cubins() {
@@ -83,61 +154,17 @@ const Cubins& CodeEvidence::cubins() {
   return *cubins_;
 }
 
-bool CodeEvidence::list(const std::string& cuobjdump, const std::set<std::size_t>& modules) {
+bool CodeEvidence::list(const std::set<std::size_t>& modules) {
   std::vector<std::size_t> fresh;
   std::set_difference(modules.begin(), modules.end(), listed_.begin(), listed_.end(),
                       std::back_inserter(fresh));
-  std::map<std::string, Kernel> found;
-  if (!list_modules(cuobjdump, cubins(), fresh, found)) return false;
+  if (fresh.empty()) return true;
+  const std::string cuobjdump = find_cuobjdump();
+  KernelCodes found;
+  if (cuobjdump.empty() || !list_modules(cuobjdump, cubins(), fresh, found)) return false;
   kernels_.merge(found);
   listed_.insert(fresh.begin(), fresh.end());
   return true;
-}
-
-std::vector<std::string> CodeEvidence::list_their_modules(const std::string& cuobjdump,
-                                                          std::vector<std::string> kernels) {
-  std::set<std::size_t> wanted;
-  for (const std::string& kernel : kernels) {
-    for (const std::size_t module : cubins().of(kernel)) wanted.insert(module);
-  }
-  list(cuobjdump, wanted);
-  std::erase_if(kernels, [this](const std::string& kernel) { return kernels_.contains(kernel); });
-  return kernels;
-}
-
-void CodeEvidence::disassemble(std::vector<std::string> kernels) {
-  const std::string cuobjdump = find_cuobjdump();
-  if (cuobjdump.empty()) {
-    reason_ = "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
-  } else {
-    if (!kernels.empty()) {
-      kernels = list_their_modules(cuobjdump, std::move(kernels));
-      if (kernels.empty()) return;
-    }
-    // Code for sm_90a is listed under that name only.
-    for (const char* suffix : {"", "a"}) {
-      std::map<std::string, Kernel> found;
-      const std::vector<std::string> command{cuobjdump, "-sass", "-arch",
-                                             "sm_" + std::to_string(binary_version_) + suffix};
-      if (list_kernels_in_parallel(command, executable_, kernels, found)) {
-        kernels_.merge(found);
-        return;
-      }
-    }
-    // It fails alike for an architecture that is not there and for want of its helper.
-    reason_ = cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version_) +
-              " (it needs nvdisasm beside it or on PATH)";
-  }
-  std::error_code ignored;
-  const fs::path folder = fs::absolute(executable_, ignored).parent_path() / "code";
-  kept_.emplace(folder, binary_version_);
-  if (kept_->empty()) reason_ += ", and there is no PTX beside the executable";
-  read_kept(kernels);
-}
-
-void CodeEvidence::read_kept(const std::vector<std::string>& kernels) {
-  std::map<std::string, Kernel> kept = kernels.empty() ? kept_->all() : kept_->of(kernels);
-  kernels_.merge(kept);  // what was read as SASS before stays
 }
 
 CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
@@ -145,6 +172,15 @@ CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
   if (found != kernels_.end()) return found->second;
   return {
       "none: " + (reason_.empty() ? "the machine code has no such kernel" : reason_), {}, {}, {}};
+}
+
+int instructions_in_loops(const std::string& mangled_name, const Device& device) {
+  CodeEvidence code(executable_path(), device.compute_capability);
+  code.read({mangled_name});
+  const CodeEvidence::Kernel kernel = code.of(mangled_name);
+  const auto total = kernel.in_loops.find("total");
+  if (total == kernel.in_loops.end()) throw std::runtime_error("no machine code: " + kernel.source);
+  return total->second;
 }
 
 }  // namespace amasia

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
-#include "harness/evidence/elf.hpp"
+#include "harness/evidence/cubins.hpp"
 #include "harness/evidence/ptx.hpp"
 
 namespace amasia {

@@ -24,16 +24,14 @@ struct CodeFile {
   int architecture = 0;
   std::vector<KernelSignature> kernels{};  // in the order of the file
 
-  /// By its mangled name, or by the name it has in the source, with or without template arguments
-  /// ("saxpy", "saxpy<float>", "lib::saxpy"). nullptr with `reason`, a clause that lists those
-  /// there are, when none or several are meant.
+  /// By its mangled name, or by that of the source ("saxpy", "saxpy<float>", "lib::saxpy"). nullptr
+  /// with `reason`, a clause that lists the names, when none or several are meant.
   const KernelSignature* find(std::string_view name, std::string& reason) const;
 };
 
-/// Reads a cubin (an ELF file for EM_CUDA: the sections .text.<kernel>, .nv.info.<kernel> and
-/// .nv.shared.<kernel>) or PTX (".version" begins it; PTX ISA, "Kernel and Function Directives").
-/// Never reads beyond `bytes`, whatever they are. Throws UsageError, a clause, for what is neither
-/// and for a cubin that is damaged or cut.
+/// Reads a cubin (sections .text.<kernel>, .nv.info.<kernel>, .nv.shared.<kernel>) or PTX (PTX ISA,
+/// "Kernel and Function Directives"), never beyond `bytes`. Throws UsageError, a clause, for
+/// anything else and for a damaged cubin.
 CodeFile read_code_file(std::string_view bytes);
 
 /// The name as it stands in the source: "_Z5twiceIfEvPT_" -> "void twice<float>(float*)".

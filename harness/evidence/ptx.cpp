@@ -253,29 +253,6 @@ Module parse(std::string_view text) {
   return Reader(code).module();
 }
 
-Contents contents(std::string_view text) {
-  Contents found;
-  // Whether the line up to `at` has nothing that makes what follows a comment.
-  const auto is_code = [text](std::size_t at) {
-    const std::size_t line = text.rfind('\n', at) + 1;
-    return text.substr(line, at - line).find("//") == std::string_view::npos;
-  };
-  const auto word_after = [text](std::size_t at) {
-    while (at < text.size() && is_space(text[at])) ++at;
-    std::size_t end = at;
-    while (end < text.size() && is_name(text[end])) ++end;
-    return text.substr(at, end - at);
-  };
-  constexpr std::string_view target = ".target ", entry = ".entry ";
-  const std::size_t named = text.find(target);
-  if (named != std::string_view::npos) found.target = target_of(word_after(named + target.size()));
-  for (std::size_t at = text.find(entry); at != std::string_view::npos;
-       at = text.find(entry, at + entry.size())) {
-    if (is_code(at)) found.kernels.emplace_back(word_after(at + entry.size()));
-  }
-  return found;
-}
-
 std::string operation_of(std::string_view opcode) {
   // Longest first where one begins another.
   static constexpr std::string_view whole[] = {"cp.async.bulk.tensor",

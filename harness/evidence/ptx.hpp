@@ -42,18 +42,9 @@ std::string without_comments(std::string_view text);
 /// Never fails: what is no function is skipped, an unterminated body ends with the text.
 Module parse(std::string_view text);
 
-struct Contents {
-  int target = 0;                    // as in Module
-  std::vector<std::string> kernels;  // mangled, in program order
-};
-
-/// What a module is for and holds, by its target and ".entry" lines alone, which is far less work
-/// than parse().
-Contents contents(std::string_view text);
-
-/// "ld.relaxed.gpu.global.u32" -> "ld.global": the operation and, for memory operations, the state
-/// space ("ld.shared::cluster" apart from "ld.shared"); "cp.async.cg..." -> "cp.async", its bulk
-/// forms "cp.async.bulk", "cp.async.bulk.tensor", "cp.reduce.async.bulk"; barriers keep their verb.
+/// "ld.relaxed.gpu.global.u32" -> "ld.global": the operation, of memory operations with the state
+/// space ("ld.shared::cluster" is not "ld.shared"). "cp.async.cg..." -> "cp.async"; bulk forms are
+/// operations of their own ("cp.async.bulk.tensor"). Barriers keep their verb.
 std::string operation_of(std::string_view opcode);
 
 }  // namespace amasia::ptx

@@ -7,10 +7,10 @@
 namespace amasia {
 namespace {
 
-// Machine instructions that tell how data moves, who waits, and what computes (CUDA Binary
-// Utilities, "Instruction Set Reference"; for the cluster, by compiling probes for sm_90: mapa
-// becomes plain arithmetic, ld/st.shared::cluster become generic LD/ST, st.async becomes STAS,
-// remote atomics become ATOM).
+// Machine instructions that tell how data moves, what waits, and what computes (CUDA Binary
+// Utilities, "Instruction Set Reference"). For the cluster by compiling probes for sm_90: mapa
+// becomes plain arithmetic, ld/st.shared::cluster generic LD/ST, st.async STAS, remote atomics
+// ATOM.
 constexpr std::string_view sass_groups =
     // global, shared, local, generic memory
     " LDG STG LDS STS LDL STL LD ST LDSM STSM"

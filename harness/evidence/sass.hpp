@@ -1,15 +1,30 @@
-// Machine code as `cuobjdump -sass` lists it.
+// What is in the code of kernels, counted from machine code as `cuobjdump -sass` lists it.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "harness/evidence/kernel_code.hpp"
-
 namespace amasia {
+
+/// Static counts by opcode group. From SASS the opcode up to its first dot ("LDG", "UTMALDG"), wide
+/// and multicast forms again ("LDG.128", "UTMALDG.MULTICAST"); from PTX operation_of(),
+/// "ld.global". "total" is all but padding.
+struct KernelCode {
+  std::string source;  // "sass", "ptx" or "none: <reason>"
+  std::map<std::string, int> instructions;
+  /// Those of them that lie in a loop, between the target of a backward branch and the branch: a
+  /// load that was hoisted out of the loop is in the code, but is not what the loop measures.
+  std::map<std::string, int> in_loops{};
+  /// What a walk repeats, by whole opcode ("IMAD.WIDE.U32"), from SASS: the largest loop that does
+  /// not read the global timer.
+  std::map<std::string, int> timed{};
+};
+
+/// By mangled name.
+using KernelCodes = std::map<std::string, KernelCode>;
 
 /// Takes the listing line by line: "Function : <name>", then instructions
 /// "/*0120*/  @!P0 LDG.E.128 R4, ... ;  /* encoding */" and lines that hold an encoding only. A

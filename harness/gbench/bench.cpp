@@ -15,11 +15,10 @@
 #include <fmt/format.h>
 
 #include "harness/conclusions/floor.hpp"
-#include "harness/plan/sizes.hpp"
+#include "harness/plan/selection.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/row_name.hpp"
+#include "harness/results/result.hpp"
 #include "harness/session/completion.hpp"
-#include "harness/session/point.hpp"
 #include "harness/session/row.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"

@@ -22,7 +22,6 @@
 #include "harness/registry.hpp"
 #include "harness/report/cells.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/session/ceiling_records.hpp"
 #include "harness/session/ceilings.hpp"
 #include "harness/text/output.hpp"
 

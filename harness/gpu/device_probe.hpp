@@ -1,11 +1,11 @@
-// The probe's kernel (harness/gpu/probe.hpp).
+// The probe's kernel (harness/gpu/timed_run.hpp).
 #pragma once
 
 #include <cstddef>
 #include <memory>
 
 #include "harness/device.hpp"
-#include "harness/gpu/probe.hpp"
+#include "harness/gpu/timed_run.hpp"
 #include "variants/device/cuda.hpp"
 
 namespace amasia {

@@ -13,7 +13,6 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
-#include "harness/gpu/probe.hpp"
 #include "harness/gpu/timed_run.hpp"
 #include "harness/plan/plan.hpp"
 

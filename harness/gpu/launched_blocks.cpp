@@ -15,7 +15,7 @@ struct DestroyGraph {
 };
 using OwnedGraph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
 
-/// The run as a graph; none when a call of it fails or cannot be captured. Whoever performs the run
+/// The run as a graph; none when a call of it fails or cannot be captured. Performing the run
 /// meets the same error, and reports it.
 OwnedGraph captured(const Launch& launch, cudaStream_t stream) {
   if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) return {};

@@ -1,6 +1,5 @@
-// How many blocks a run really launches, and what an SM has under way with so many. A persistent
-// kernel with fewer blocks than the GPU has SMs leaves SMs empty, and those have nothing in flight,
-// whatever the occupancy.
+// How many blocks a run launches, and what an SM has in flight with so many. A persistent kernel
+// with fewer blocks than SMs leaves SMs empty, whatever the occupancy.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +29,8 @@ inline std::optional<std::int64_t> blocks_of(const LaunchedBlocks& launched,
   return found == launched.end() ? 0 : found->second;
 }
 
-/// Bytes in flight, the mean over the SMs, rounded down: those of as many blocks as were launched,
-/// or of as many as are `resident` on the device at once if that is fewer or the launch is not
-/// known.
+/// Bytes in flight, the mean over the SMs, rounded down: of the launched blocks, at most of those
+/// `resident` at once.
 constexpr std::size_t bytes_in_flight_per_sm(std::size_t per_block, std::int64_t resident,
                                              std::optional<std::int64_t> launched, int sm_count) {
   const std::int64_t at_once = std::min(resident, launched.value_or(resident));

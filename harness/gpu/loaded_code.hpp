@@ -1,6 +1,5 @@
-// What code this program has for the GPU at hand, and what follows from it. Not the GPU alone
-// decides what can run: a program that holds nothing newer than PTX of compute_80 runs on a Hopper
-// GPU, whose driver translates that PTX, and there the kernels of tma consist of a trap.
+// What code this program has for the GPU. A program with nothing newer than PTX of compute_80 runs
+// on a Hopper GPU, whose driver translates it, and there the kernels of tma are a trap.
 #pragma once
 
 #include <algorithm>

@@ -14,16 +14,13 @@ namespace amasia {
 const Config* choose_config(const Variant& variant, const std::string& name,
                             const Instance& instance, const Device& device, std::string& reason);
 
-/// The config of a schedule: the one named if it can run here, else the first that can; nullptr
-/// with the reason, which is the variant's own where it declines the schedule. A named one that
-/// cannot run is the reason beside the config taken in its place.
+/// The config of a schedule: the one named if it can run here, else the first that can, with the
+/// reason; nullptr with the reason when there is none.
 const Config* choose_of_schedule(const Variant& variant, const std::string& schedule,
                                  const std::string& name, const Instance& instance,
                                  const Device& device, std::string& reason);
 
-/// What `best` runs: the tuner's winner `name`, or, where it does not run here, the built-in
-/// choice. A winner of the nearest size tuned may have nothing to do at this one. When the choice
-/// is not the winner, `reason` says why; it is empty otherwise.
+/// What `best` runs: the tuner's winner `name`, or else the built-in choice, with the reason.
 const Config* choose_best(const Variant& variant, const std::string& name, const Instance& instance,
                           const Device& device, std::string& reason);
 

@@ -70,8 +70,6 @@ Sampler::Sampler(const Device& device, Nvml& nvml)
 
 const void* Sampler::kernel() { return reinterpret_cast<const void*>(stamp); }
 
-std::string Sampler::flush_method() { return "flush: 4 x L2 read before each run"; }
-
 void Sampler::run_once(const Enqueued& run, Instance& instance) {
   instance.reset(stream_);
   run.enqueue(stream_);

@@ -64,8 +64,7 @@ class Sampler {
   /// Whether `launch` returns within a second while the spin kernel holds its stream.
   bool returns_while_held(const Launch& launch, Instance& instance);
   /// Millijoules per run over a back-to-back batch of at least `seconds`; nothing without an energy
-  /// counter or when the instance is not repeatable(). The instance is restored once, before the
-  /// batch.
+  /// counter or when the instance is not repeatable().
   std::optional<double> energy_mj(const Enqueued& run, Instance& instance, double seconds);
 
   cudaStream_t stream() const { return stream_; }
@@ -73,7 +72,6 @@ class Sampler {
   const DeviceArray<int>& spare_memory() const { return flush_; }
   /// A kernel of the harness itself, to ask what code this program has for a GPU.
   static const void* kernel();
-  static std::string flush_method();
 
  private:
   /// Restores and poisons, and brings the caches into the mode's state.

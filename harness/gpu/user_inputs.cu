@@ -1,9 +1,10 @@
-#include "harness/gpu/user_inputs.hpp"
+#include "harness/user_kernel/drawn.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 
 #include "variants/device/cuda.hpp"
@@ -47,44 +48,12 @@ void draw_as(std::byte* to, const Draws& d, Stream stream) {
 }  // namespace
 
 void draw_on_device(std::byte* to, const Draws& d, Stream stream) {
-  switch (d.type) {
-    case ElementType::f16:
-      draw_as<__half>(to, d, stream);
-      break;
-    case ElementType::bf16:
-      draw_as<__nv_bfloat16>(to, d, stream);
-      break;
-    case ElementType::f32:
-      draw_as<float>(to, d, stream);
-      break;
-    case ElementType::f64:
-      draw_as<double>(to, d, stream);
-      break;
-    case ElementType::i8:
-      draw_as<std::int8_t>(to, d, stream);
-      break;
-    case ElementType::u8:
-      draw_as<std::uint8_t>(to, d, stream);
-      break;
-    case ElementType::i16:
-      draw_as<std::int16_t>(to, d, stream);
-      break;
-    case ElementType::u16:
-      draw_as<std::uint16_t>(to, d, stream);
-      break;
-    case ElementType::i32:
-      draw_as<std::int32_t>(to, d, stream);
-      break;
-    case ElementType::u32:
-      draw_as<std::uint32_t>(to, d, stream);
-      break;
-    case ElementType::i64:
-      draw_as<std::int64_t>(to, d, stream);
-      break;
-    case ElementType::u64:
-      draw_as<std::uint64_t>(to, d, stream);
-      break;
-  }
+  constexpr void (*by_type[])(std::byte*, const Draws&, Stream) = {
+      draw_as<__half>,       draw_as<__nv_bfloat16>, draw_as<float>,        draw_as<double>,
+      draw_as<std::int8_t>,  draw_as<std::uint8_t>,  draw_as<std::int16_t>, draw_as<std::uint16_t>,
+      draw_as<std::int32_t>, draw_as<std::uint32_t>, draw_as<std::int64_t>, draw_as<std::uint64_t>};
+  static_assert(std::size(by_type) == std::size(Words<ElementType>::list), "one for each type");
+  by_type[static_cast<std::size_t>(d.type)](to, d, stream);
   AMASIA_CUDA(cudaGetLastError());
 }
 

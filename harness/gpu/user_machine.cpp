@@ -1,7 +1,6 @@
 // Memory and code of files on the CUDA device in use. Modules are the driver's libraries
-// (cuLibraryLoadData): a CUkernel is what the runtime calls cudaKernel_t, and its functions take
-// one where they take a __global__ function, so that launches, attributes and occupancy are those
-// of compiled kernels.
+// (cuLibraryLoadData): a CUkernel is the runtime's cudaKernel_t, which its functions take like a
+// __global__ function.
 #include "harness/user_kernel/machine.hpp"
 
 #include <cuda.h>
@@ -17,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/gpu/user_inputs.hpp"
+#include "harness/user_kernel/drawn.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 

@@ -9,7 +9,7 @@
 #include "harness/conclusions/sessions.hpp"
 #include "harness/errors.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/row_name.hpp"
+#include "harness/results/result.hpp"
 #include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 

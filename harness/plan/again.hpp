@@ -22,9 +22,8 @@ struct Again {
   std::vector<NotPossible> not_possible{};
 };
 
-/// Every row of the file that has a time, of a file of sessions those of the first session that has
-/// the case, and every microbenchmark with a point that has a value. Energy is not measured again.
-/// What is not part of this program is told with the reason.
+/// Every row that has a time (of the shown session of its case) and every microbenchmark that has a
+/// value, without energy. What this program cannot measure is named with the reason.
 Again plan_again(const ResultFile& file, const std::vector<std::string>& only = {});
 
 /// Whether a case ("nw rows=64 cold stream") or a microbenchmark is among those asked for: the

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/conclusions/agreement.hpp"
+#include "harness/conclusions/sessions.hpp"
 
 #include "harness/registry.hpp"
 

@@ -10,8 +10,6 @@
 #include "harness/plan/effort.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/selection.hpp"
-#include "harness/plan/shard.hpp"
-#include "harness/plan/sizes.hpp"
 #include "harness/plan/tuning.hpp"
 #include "harness/published/inventory.hpp"
 #include "harness/results/result.hpp"
@@ -64,9 +62,9 @@ std::vector<AppCases> app_cases_of(const CampaignRequest& request);
 void refuse_too_large(const std::vector<AppCases>& cases, const CampaignRequest& request,
                       const Device& device);
 
-/// Every case under every cache and launch mode, the shard's part of it. `device` is the name by
-/// which winners are recorded; "" leaves every `best` to the built-in default. Energy is measured
-/// in a hot batch, so it goes to one group of each size: the hottest, in the last launch mode.
+/// Every case under every cache and launch mode, or the shard's part. `device`: the name by which
+/// winners are recorded; "" for none. Energy is measured in one group of each size: the hottest, in
+/// the last launch mode.
 Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
                        const TuningTable& tuning, const std::string& device);
 

@@ -63,11 +63,10 @@ std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Devic
 nlohmann::ordered_json to_json(const PlannedMicrobenchmark&);
 PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_json&);
 
-/// The rows of a comparison: every selected variant at iso and at best, the baselines twice (A/A),
-/// comparators once; with the role matched, also the baseline with the schedule that each strategy
-/// is best with, each strategy with the baseline's, and beside a comparator that spells a strategy
-/// that strategy in its config; with the role cross, every variant with
-/// every schedule of the app. The baseline is always included, as the reference of every ratio.
+/// The rows of a comparison: selected variants at iso and best, the baseline twice (A/A),
+/// comparators once. With matched also the baseline with the schedule of each strategy, and each
+/// strategy with the baseline's or in a comparator's config. With cross every variant with every
+/// schedule. The baseline is always there.
 std::vector<PlannedRow> comparison_rows(const GroupKey& key,
                                         const std::vector<const Variant*>& selected,
                                         const std::vector<Role>& roles, const TuningTable& tuning,

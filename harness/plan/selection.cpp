@@ -4,8 +4,11 @@
 #include <iterator>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "harness/errors.hpp"
 #include "harness/results/provenance.hpp"
+#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {
@@ -14,19 +17,20 @@ namespace {
 /// "memory" of "memory/latency", "hotspot" of "hotspot/tma".
 std::string folder_of(const std::string& name) { return name.substr(0, name.find('/')); }
 
-bool matches(const std::string& pattern, const std::string& name) {
-  return glob_match(pattern, name) || glob_match(pattern, folder_of(name));
+std::vector<std::string> matching(std::string_view pattern, const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(found), [&](const auto& name) {
+    return glob_match(pattern, name) || glob_match(pattern, folder_of(name));
+  });
+  return found;
 }
 
-bool matches_any(const std::string& pattern, const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return matches(pattern, name); });
-}
-
-/// The variants that the apps of this program have in the source tree. An app that is not of the
-/// tree (a test's) is known by its own name.
-std::vector<std::string> variants_in_the_tree() {
+/// Of the variants of this program; without any those that its apps have in the source tree. An app
+/// that is not of the tree (a test's) is known by its own name.
+std::vector<std::string> names_of_variants() {
   std::vector<std::string> names;
+  for (const Variant* v : variants()) names.push_back(v->name());
+  if (!names.empty()) return names;
   const auto digests = source_digests();
   for (const App* app : apps()) {
     const std::string prefix = std::string(app->name()) + "/";
@@ -45,48 +49,75 @@ std::vector<std::string> microbenchmarks_in_the_tree() {
   return names;
 }
 
+std::vector<std::string> names_of_microbenchmarks() {
+  if (!has_device_code()) return microbenchmarks_in_the_tree();
+  std::vector<std::string> names;
+  for (const Microbenchmark* m : microbenchmarks()) names.push_back(m->name);
+  return names;
+}
+
 [[noreturn]] void refuse(const std::string& pattern, const std::string& what,
-                         const std::vector<std::string>& names) {
+                         const std::vector<std::string>& of_variants,
+                         const std::vector<std::string>& of_microbenchmarks) {
   std::vector<std::string> valid;
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (seen.insert(folder_of(name)).second) valid.push_back(folder_of(name));
+  const auto offer = [&](const std::string& name) {
+    if (std::find(valid.begin(), valid.end(), name) == valid.end()) valid.push_back(name);
+  };
+  for (const auto* names : {&of_variants, &of_microbenchmarks}) {
+    for (const std::string& name : *names) offer(folder_of(name));
   }
-  valid.insert(valid.end(), names.begin(), names.end());
+  for (const Variant* v : variants()) offer("*/" + v->strategy);
+  for (const auto* names : {&of_variants, &of_microbenchmarks}) {
+    for (const std::string& name : *names) offer(name);
+  }
   throw UsageError("'" + pattern + "' matches no " + what + ": " + suggestion(pattern, valid));
 }
 
-/// Tells how to get the microbenchmarks that a pattern means and that this program was built
-/// without, where it means nothing else.
-void refuse_what_was_left_out(std::string pattern) {
-  constexpr std::string_view folder = "microbench/";
-  if (pattern.starts_with(folder)) pattern.erase(0, folder.size());
-  std::vector<std::string> here;
-  for (const Variant* v : variants()) here.push_back(v->name());
-  for (const Microbenchmark* m : microbenchmarks()) here.push_back(m->name);
-  if (matches_any(pattern, here)) return;
-  const std::vector<std::string> names = microbenchmarks_left_out();
-  const auto meant = std::find_if(names.begin(), names.end(),
-                                  [&](const std::string& name) { return matches(pattern, name); });
-  if (meant == names.end()) return;
-  throw UsageError("'" + pattern + "' means " + *meant +
-                   ", which this program was built without: " + how_to_build_all_microbenchmarks);
+/// Without `with_microbenchmarks` a pattern that means one of them is refused.
+Selection selected(const std::vector<std::string>& patterns, bool with_microbenchmarks) {
+  const std::vector<std::string> of_variants = names_of_variants(),
+                                 of_microbenchmarks = with_microbenchmarks
+                                                          ? names_of_microbenchmarks()
+                                                          : std::vector<std::string>{};
+  std::set<std::string> wanted, wanted_apps;
+  if (patterns.empty()) wanted.insert(of_variants.begin(), of_variants.end());
+  for (const std::string& pattern : patterns) {
+    std::vector<std::string> found = matching(pattern, of_variants);
+    if (found.empty()) {
+      constexpr std::string_view folder = "microbench/";
+      const std::string name = pattern.substr(pattern.starts_with(folder) ? folder.size() : 0);
+      found = matching(name, of_microbenchmarks);
+      const auto left_out = matching(name, microbenchmarks_left_out());
+      if (found.empty() && has_device_code() && with_microbenchmarks && !left_out.empty()) {
+        throw UsageError(
+            "'" + name + "' means " + left_out.front() +
+            ", which this program was built without: " + how_to_build_all_microbenchmarks);
+      }
+    }
+    if (found.empty()) {
+      refuse(pattern, with_microbenchmarks ? "variant and no microbenchmark" : "variant",
+             of_variants, of_microbenchmarks);
+    }
+    wanted.insert(found.begin(), found.end());
+  }
+  for (const std::string& name : of_variants) {
+    if (wanted.contains(name)) wanted_apps.insert(folder_of(name));
+  }
+  Selection chosen;
+  for (const App* app : apps()) {
+    if (!wanted_apps.contains(std::string(app->name()))) continue;
+    SelectedApp& mine = chosen.apps.emplace_back(SelectedApp{app});
+    for (const Variant* v : variants_of(app->name())) {
+      if (wanted.contains(v->name())) mine.variants.push_back(v);
+    }
+  }
+  for (const Microbenchmark* m : microbenchmarks()) {
+    if (wanted.contains(m->name)) chosen.microbenchmarks.push_back(m);
+  }
+  return chosen;
 }
 
-/// The apps that patterns mean by the names of the source tree; none for no pattern.
-std::vector<SelectedApp> apps_without_variants(const std::vector<std::string>& patterns) {
-  const std::vector<std::string> names = variants_in_the_tree();
-  std::vector<SelectedApp> selected;
-  for (const App* app : apps()) {
-    const bool meant = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return folder_of(name) == app->name() &&
-             std::any_of(patterns.begin(), patterns.end(),
-                         [&](const std::string& pattern) { return matches(pattern, name); });
-    });
-    if (meant) selected.push_back({app});
-  }
-  return selected;
-}
+constexpr int most_shards = 1000000;  // beyond any job array
 
 }  // namespace
 
@@ -99,43 +130,71 @@ std::vector<std::string> microbenchmarks_left_out() {
   return names;
 }
 
-std::vector<SelectedApp> by_app(const std::vector<const Variant*>& chosen) {
-  std::vector<SelectedApp> selected;
-  for (const App* app : apps()) {
-    SelectedApp mine{app};
-    std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(mine.variants),
-                 [&](const Variant* v) { return v->app == app->name(); });
-    if (!mine.variants.empty()) selected.push_back(std::move(mine));
-  }
-  return selected;
-}
-
 std::vector<SelectedApp> select_apps(const std::vector<std::string>& patterns) {
-  // Microbenchmarks of a program say nothing about its apps, which may be there for their
-  // references alone.
-  if (!variants().empty()) return by_app(select_variants(patterns));
-  if (patterns.empty()) return apps_without_variants({"*"});
-  const std::vector<std::string> names = variants_in_the_tree();
-  for (const std::string& pattern : patterns) {
-    if (!matches_any(pattern, names)) refuse(pattern, "variant", names);
-  }
-  return apps_without_variants(patterns);
+  return selected(patterns, false).apps;
 }
 
-Selection select(const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return {select_apps(patterns), {}};
-  if (has_device_code()) {
-    for (const std::string& pattern : patterns) refuse_what_was_left_out(pattern);
-    PatternSelection chosen = select_all(patterns);
-    return {by_app(chosen.variants), std::move(chosen.microbenchmarks)};
+Selection select(const std::vector<std::string>& patterns) { return selected(patterns, true); }
+
+std::vector<Parameters> sizes_of(const App& app, const SizeRequest& request,
+                                 std::size_t apps_selected) {
+  if (request.given.empty()) return app.sizes(request.effective_preset());
+  if (request.preset) throw UsageError("--size and --preset exclude each other");
+  if (apps_selected > 1) {
+    throw UsageError(
+        "--size belongs to one app: name its variants, e.g. amasia run pathfinder "
+        "--size rows=1000,cols=1000");
   }
-  std::vector<std::string> names = variants_in_the_tree();
-  const std::vector<std::string> micro = microbenchmarks_in_the_tree();
-  names.insert(names.end(), micro.begin(), micro.end());
-  for (const std::string& pattern : patterns) {
-    if (!matches_any(pattern, names)) refuse(pattern, "variant and no microbenchmark", names);
+  std::vector<Parameters> sizes;
+  for (const std::string& text : request.given) {
+    sizes.emplace_back(app.parameters(), parse_size(text));
+    app.device_bytes(sizes.back());  // throws when the size overflows
   }
-  return {apps_without_variants(patterns), {}};
+  return sizes;
+}
+
+bool fits(const App& app, const Parameters& size, const Device& device) {
+  return app.device_bytes(size) <= static_cast<std::int64_t>(device.free_bytes);
+}
+
+void refuse_too_large(const App& app, const std::vector<Parameters>& sizes,
+                      const SizeRequest& request, const Device& device) {
+  if (request.given.empty()) return;
+  for (const Parameters& size : sizes) {
+    if (fits(app, size, device)) continue;
+    throw UsageError(
+        fmt::format("{} {} needs {} bytes of device memory, {} are available: choose "
+                    "a smaller size",
+                    app.name(), size.to_string(), app.device_bytes(size), device.free_bytes));
+  }
+}
+
+Shard parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  Shard shard{0, 0};
+  if (slash != std::string::npos) {
+    const std::string_view numbers = text;
+    shard.index = number_from<int>(numbers.substr(0, slash)).value_or(0);
+    shard.count = number_from<int>(numbers.substr(slash + 1)).value_or(0);
+  }
+  if (shard.index < 1 || shard.index > shard.count || shard.count > most_shards) {
+    throw UsageError(fmt::format("--shard {}: expected i/n with 1 <= i <= n <= {}, e.g. 3/16", text,
+                                 most_shards));
+  }
+  return shard;
+}
+
+std::vector<std::size_t> shard_members(std::size_t count, int i, int n) {
+  if (n < 1 || i < 1 || i > n) {
+    throw UsageError(fmt::format("shard {}/{}: expected i/n with 1 <= i <= n", i, n));
+  }
+  // Dealt like cards, not cut into blocks: neighbours in a plan are the same app at growing sizes.
+  std::vector<std::size_t> members;
+  for (std::size_t member = static_cast<std::size_t>(i - 1); member < count;
+       member += static_cast<std::size_t>(n)) {
+    members.push_back(member);
+  }
+  return members;
 }
 
 }  // namespace amasia

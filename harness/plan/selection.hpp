@@ -1,9 +1,14 @@
-// What patterns on a command line mean: which variants of which apps, and which microbenchmarks.
+// What a command runs: the variants and microbenchmarks that its patterns mean, at which sizes, and
+// which part of them on this machine.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/app.hpp"
+#include "harness/device.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/registry.hpp"
 
@@ -25,7 +30,7 @@ struct Selection {
 bool has_device_code();
 
 /// The apps and variants that patterns mean, by name: "pathfinder", "*/tma", "hotspot/dsm"; all if
-/// there is no pattern. In a program without variants a pattern is held against the names that the
+/// there is no pattern. In a program without variants a pattern is compared with the names that the
 /// source tree has, and selects the apps of those it matches. Throws UsageError with the nearest
 /// names for a pattern that matches nothing.
 std::vector<SelectedApp> select_apps(const std::vector<std::string>& patterns);
@@ -39,11 +44,54 @@ inline constexpr char how_to_build_all_microbenchmarks[] =
     "configure its build folder again, with -DAMASIA_MICROBENCHMARKS=all (cmake build/sm90 "
     "-DAMASIA_MICROBENCHMARKS=all && cmake --build build/sm90)";
 
-/// The same, and microbenchmarks for the patterns that match no variant ("memory/*"). In a program
-/// without device code the patterns are checked, and no microbenchmark is selected: it has none.
+/// The same, and microbenchmarks for the patterns that match no variant: "memory", "memory/*",
+/// "microbench/memory/latency". A program without device code has none.
 Selection select(const std::vector<std::string>& patterns);
 
-/// Variants under their apps, in the order of apps(). Apps without any are left out.
-std::vector<SelectedApp> by_app(const std::vector<const Variant*>& chosen);
+/// Sizes given one by one, or those of a preset.
+struct SizeRequest {
+  std::vector<std::string> given{};  // "rows=1000,cols=1000": of one app
+  std::optional<Preset> preset{};    // as asked for
+  Preset otherwise = Preset::quick;  // the command's own, when nothing is asked for
+
+  Preset effective_preset() const { return preset.value_or(otherwise); }
+};
+
+/// Throws UsageError for sizes beside a preset, sizes beside more than one selected app, and sizes
+/// the app refuses or that overflow.
+std::vector<Parameters> sizes_of(const App& app, const SizeRequest& request,
+                                 std::size_t apps_selected);
+
+/// A size the user asked for must fit in device memory (UsageError); one of a preset is skipped
+/// with the reason later.
+void refuse_too_large(const App& app, const std::vector<Parameters>& sizes,
+                      const SizeRequest& request, const Device& device);
+
+/// Whether the free memory of the device holds the app's instance of this size.
+bool fits(const App& app, const Parameters& size, const Device& device);
+
+/// Part `index` of `count`, counted from 1.
+struct Shard {
+  int index = 1;
+  int count = 1;
+};
+
+/// "3/16". Throws UsageError unless 1 <= i <= n and n is at most a million.
+Shard parse_shard(const std::string& text);
+
+/// The part of 0..count-1 that shard `i` of `n` (1-based) runs: over all i disjoint, complete and
+/// the same on every machine. Throws UsageError unless 1 <= i <= n.
+std::vector<std::size_t> shard_members(std::size_t count, int i, int n);
+
+/// The shard's part of `planned`, all of it without a shard.
+template <class Planned>
+std::vector<Planned> keep_shard(std::vector<Planned> planned, const std::optional<Shard>& shard) {
+  if (!shard) return planned;
+  std::vector<Planned> mine;
+  for (const std::size_t member : shard_members(planned.size(), shard->index, shard->count)) {
+    mine.push_back(std::move(planned[member]));
+  }
+  return mine;
+}
 
 }  // namespace amasia

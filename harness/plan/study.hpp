@@ -1,13 +1,16 @@
 // Studies: named lists of cases. A study names no app; every app brings its own sizes.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/app.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/plan/effort.hpp"
+#include "harness/published/inventory.hpp"
 
 namespace amasia {
 
@@ -32,5 +35,24 @@ void ask_for(CampaignRequest& request, const Study& study, const EffortAsked& as
 
 /// Throws UsageError with the nearest names unless `name` is the word of a preset.
 Preset preset_from(const std::string& name);
+
+/// What a name of the inventory can come to on this machine's program.
+enum class Reproducible {
+  yes,         // at least one of its rows is answered by a part of this program
+  not_built,   // what answers it is not part of this program
+  nothing_to,  // no row has anything to measure, with reasons in the table
+};
+Reproducible reproducible(const std::vector<InventoryRow>& rows);
+
+/// Apps and microbenchmarks that answer these rows and are part of this program, as patterns.
+std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows);
+
+/// The points of each microbenchmark that these rows take. One of which a row takes all has no
+/// entry.
+std::map<std::string, std::vector<Coordinates>> points_of(const std::vector<InventoryRow>& rows);
+
+/// Makes the request one for these rows: the whole question, at the papers' sizes, cold and in a
+/// stream unless other modes were asked for. Throws UsageError when it has patterns of its own.
+void ask_for(CampaignRequest& request, std::vector<InventoryRow> rows, const EffortAsked& asked);
 
 }  // namespace amasia

@@ -37,8 +37,8 @@ struct TunedCase {
 
 struct TuningEntry : TunedCase {
   std::string config;  // the winner: the least median
-  /// Configs whose times in the same rounds are not told apart from the winner's, in the order they
-  /// were tried. Any of them could have been the winner.
+  /// Configs whose times in the same rounds are not distinguishable from the winner's, in the order
+  /// they were tried. Any of them could have been the winner.
   std::vector<std::string> equal{};
   std::string date_utc;
   std::vector<TuningCandidate> table{};
@@ -79,9 +79,9 @@ class TuningTable {
   void fill_in(const TuningTable& other, const Device& device);
   /// Whether this very size has a winner, found with the variant's code as it is.
   bool has(const TunedCase& wanted) const;
-  /// The winner for this variant on this device at this size, else at the nearest size tuned (in
-  /// the logarithm of its integer parameters), preferring the same cache and launch mode; nothing
-  /// when the variant was never tuned there or its code has changed since.
+  /// The winner at this size, else at the nearest size tuned (in the logarithm of its parameters),
+  /// preferring the same cache and launch mode; nothing for a variant never tuned there, or since
+  /// changed.
   std::optional<TuningChoice> choose(const TunedCase& wanted) const;
   /// From the table of the same entry: for each schedule of the variant the fastest of the configs
   /// that ran.
@@ -97,9 +97,8 @@ class TuningTable {
   std::vector<TunedDevice> devices_;
 };
 
-/// Adds winners of a GPU to the file as it is now: since a search read it, another one on a GPU of
-/// the same model may have added its own. Throws ResultError for a malformed file, or one that
-/// cannot be written.
+/// Adds winners of a GPU to the file as it is now: another search may have added its own meanwhile.
+/// Throws ResultError for a file that is malformed or cannot be written.
 void add_winners(const std::string& path, const Device& device,
                  const std::vector<TuningEntry>& entries);
 
@@ -110,11 +109,9 @@ std::string default_tuning_path(const Device& device);
 /// nearest model (TuningTable::fill_in). Throws ResultError for a malformed file.
 TuningTable winners_in_results(const Device& device);
 
-/// The winner of a variant in a finished search, what is equal to it within noise, and the table it
-/// was chosen from. A config that is there for comparison only (reference_only) is never chosen and
-/// never equal; the entry has no config when nothing ran that may be. `confidence` holds for all
-/// pairs of configs jointly, because which of them is held against the others is chosen by what was
-/// measured.
+/// The winner of a variant in a finished search, what is equal to it within noise, and all
+/// candidates. A config with reference_only is never chosen. No config when nothing ran.
+/// `confidence` holds for all pairs of configs jointly.
 TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
                          const std::string& device, double confidence = 0.95);
 

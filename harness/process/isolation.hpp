@@ -1,5 +1,6 @@
 // Runs a task of this program in a child process, so that an illegal address, a hang or a kill
-// costs one attempt at one group and nothing else.
+// costs one attempt at one group and nothing else. A task is one JSON object that the parent sends,
+// and one that comes back.
 #pragma once
 
 #include <functional>
@@ -9,10 +10,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/process/task.hpp"
 #include "harness/text/interrupt.hpp"
 
 namespace amasia {
+
+/// Called before each step that could take the process down, with the row at work (-1: none), and
+/// with a line for the person who waits.
+using ProgressSink = std::function<void(int row, const std::string& line)>;
+
+/// Does what a task asks for. Throws what the work throws.
+using TaskPerformer = std::function<nlohmann::ordered_json(const nlohmann::ordered_json& task,
+                                                           const ProgressSink& progress)>;
 
 struct ChildOutcome {
   bool finished = false;  // the task returned a result
@@ -27,10 +35,9 @@ struct ChildOutcome {
   std::map<int, std::string> printed{};
 };
 
-/// Sends `task` to a child of this executable and waits as long as it gets on: at most `seconds`
-/// for its first step and between two. `on_line` receives what the child reports of its progress.
-/// What a library prints there goes to stderr, and is no answer whatever it looks like: answers
-/// bear a mark that only the parent and the child's own code know.
+/// Sends `task` to a child of this executable, which may take `seconds` for each step. `on_line`
+/// receives its progress. What a library prints goes to stderr: answers bear a mark that it cannot
+/// know.
 ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
                           const std::function<void(const std::string&)>& on_line);
 
@@ -49,9 +56,8 @@ struct Ended {
   int status = 0;  // as of waitpid(2)
   bool timed_out = false, interrupted = false;
 };
-/// Runs a program by its path, `input` on its stdin, for at most `seconds`. `on_line` receives each
-/// line of its stdout, and returns whether that shows that the program gets on: then the time
-/// begins anew.
+/// Runs a program by its path, `input` on its stdin, for at most `seconds`, which begin anew where
+/// `on_line`, given a line of its stdout, says so.
 Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
                   const std::function<bool(const std::string&)>& on_line);
 /// What became of the task, where the lines of the answer do not say it.
@@ -59,9 +65,7 @@ void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
 /// The task as the child reads it.
 std::string task_text(const nlohmann::ordered_json& task);
 
-/// Folds one line of a child's answer into the outcome. What is not of the protocol is the chatter
-/// of a library and goes to `on_line`, but for empty lines: the protocol begins each of its
-/// messages on a new one, whatever stood before it.
+/// Folds one line of a child's answer into the outcome. Any other text goes to `on_line`.
 void take_line(const std::string& line, ChildOutcome& outcome,
                const std::function<void(const std::string&)>& on_line);
 

@@ -1,6 +1,7 @@
 #include "harness/process/profiler.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,7 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "harness/errors.hpp"
+#include "harness/text/csv_table.hpp"
 #include "harness/text/file.hpp"
+#include "harness/text/number.hpp"
 #include "harness/text/tool.hpp"
 
 namespace amasia {
@@ -23,7 +26,49 @@ std::string whole_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+void take_table(const std::string& text, const std::string& name,
+                std::vector<CountedResult>& results) {
+  if (text.empty()) return;
+  const CsvTable table = parse_csv(text, name);
+  const std::size_t id = table.column("ID");
+  for (const std::vector<std::string>& row : table.rows) {
+    if (row[id].empty()) continue;  // the units
+    CountedResult& result = results.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      // Every metric has two underscores after the unit of the hardware that counts it.
+      if (table.columns[c].find("__") == std::string::npos) continue;
+      std::string digits = row[c];
+      std::erase(digits, ',');  // of thousands
+      const auto number = number_from<double>(digits);
+      if (number && std::isfinite(*number)) result[table.columns[c]] = *number;
+    }
+  }
+}
+
 }  // namespace
+
+NcuOutput parse_ncu_output(std::string_view text, const std::string& name) {
+  constexpr std::string_view mark = "==ERROR==";
+  NcuOutput output;
+  std::string table;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(mark)) {
+      line.remove_prefix(std::min(line.find_first_not_of(' ', mark.size()), line.size()));
+      output.errors.emplace_back(line);
+    } else if (line.starts_with("\"ID\"")) {  // a header: of this table, or of the next one
+      take_table(table, name, output.results);
+      table = std::string(line) + '\n';
+    } else if (line.starts_with('"') && !table.empty()) {
+      table.append(line).push_back('\n');
+    }
+  }
+  take_table(table, name, output.results);
+  return output;
+}
 
 std::string find_ncu() {
   // Its installer puts each version into a folder of its own: the newest by name.

@@ -3,15 +3,29 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "harness/process/isolation.hpp"
-#include "harness/process/ncu_output.hpp"
 
 namespace amasia {
+
+/// What ncu counted between one pair of marks: metric -> value.
+using CountedResult = std::map<std::string, double>;
+
+struct NcuOutput {
+  std::vector<CountedResult> results{};  // in the order in which they were counted
+  std::vector<std::string> errors{};     // its own, without the "==ERROR==" before them
+};
+
+/// Reads the raw page that ncu prints with --csv: a column for each metric, a line of units, which
+/// are base units, then a line for each result. `name` says where the text is from. Metrics that
+/// could not be counted ("n/a") are absent. Throws ResultError for a table that is damaged.
+NcuOutput parse_ncu_output(std::string_view text, const std::string& name);
 
 /// Path of ncu: $NCU, on PATH, in the toolkit, or of Nsight Compute's own installation. "" when
 /// there is none.
@@ -30,9 +44,8 @@ struct ProfiledTask {
   bool answered = false;  // the program was started and said something
 };
 
-/// Performs `task` under `ncu` with these metrics. The task is performed several times, since the
-/// hardware counts only some metrics at a time; the last answer is the outcome. Clocks and caches
-/// are left alone: the task brings the caches into their state, as it does when it is timed.
+/// Performs `task` under `ncu`, several times, because the hardware counts only some metrics at a
+/// time; the last answer is the outcome. Clocks and caches are left alone.
 ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_json& task,
                              const std::vector<std::string>& metrics, double seconds,
                              const std::function<void(const std::string&)>& on_line);

@@ -12,7 +12,7 @@
 #include "harness/conclusions/gains.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/report/cells.hpp"
-#include "harness/results/row_name.hpp"
+#include "harness/results/result.hpp"
 
 namespace amasia {
 namespace {

@@ -1,7 +1,5 @@
-// What the hardware counted while variants ran under Nsight Compute, as data and as a file of its
-// own beside the results. Nothing in it is a time to compare: a profiler slows down what it counts,
-// and runs it several times. Python joins it to the rows of results by app, size, variant, config
-// and digest of the code (plots/data/profiles.py).
+// What the hardware counted while variants ran under Nsight Compute, in a file of its own. Nothing
+// in it is a time to compare. Python joins it to the rows of results (plots/data/profiles.py).
 #pragma once
 
 #include <map>

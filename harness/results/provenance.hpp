@@ -13,11 +13,9 @@
 namespace amasia {
 
 /// "app/strategy" -> SHA-256 (hex) over all that can change what is timed, judged or bounded: the
-/// variant with what it includes, the app's instance, reference and schedules, the ceilings, and
-/// the options the compiler gets. By content: moving, renaming, reformatting or commenting changes
-/// nothing.
-/// Covers every variant and comparator in the source tree, built or not, and those of an
-/// app outside it that is linked or brought at run time.
+/// variant with its includes, the app, the ceilings, the compiler's options. By content, without
+/// names, format and comments. Of every variant in the source tree, built or not, and of apps
+/// outside it.
 std::map<std::string, std::string> source_digests();
 
 /// "question/name" -> the same of microbench/<question>/<name>.cu, what it includes and its

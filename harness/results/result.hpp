@@ -82,6 +82,16 @@ struct Row {
   std::string source_digest{};
 };
 
+/// What tells a row from the other rows of its variant in a group:
+/// "best", "candidate 8-warps", "counterpart 8-warps", "matched wide", "cross wide": the role, and
+/// what distinguishes rows of that role.
+inline std::string role_in_group(const Row& row) {
+  std::string name(word_of(row.role));
+  if (row.role == Role::candidate || row.role == Role::counterpart) return name + " " + row.config;
+  if (row.role == Role::matched || row.role == Role::cross) return name + " " + row.schedule;
+  return name;
+}
+
 /// Paired comparison of one row with its reference row in the same group.
 ///
 /// iso, best: against the baseline in that role, whatever the schedules. matched and cross: against
@@ -129,8 +139,8 @@ struct Invalidity {
 };
 
 /// A fixed piece of work of some ten microseconds on every SM and on memory, between two samples.
-/// Company shows in it: by time-slicing as a wait, by sharing SMs or memory as longer work
-/// (docs/methodology.md, "Disturbed measurements").
+/// Another process on the GPU shows in it: by time-slicing as a wait, by sharing SMs or memory as
+/// longer work (docs/methodology.md, "Disturbed measurements").
 struct ProbeReading {
   int round = 0;                 // after a sample of this round; -1 before the first
   double wait_us = 0;            // from the launch to the first block's start
@@ -260,10 +270,9 @@ struct ResultFile {
 
 // JSON both ways: member names are the names above, enums their lower-case word, samples columns.
 // Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number
-// that is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json
-// throws it with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]:
-// expected ...". In a file the evidence of a row is a list of indices into `kernels`; a group or
-// microbenchmark on its own has it inside.
+// that is not finite; in a verdict it becomes null, because outputs can be NaN. from_json names the
+// member: "groups[0].rows[3].samples.time_ms[7]: expected ...". In a file the evidence of a row is
+// a list of indices into `kernels`; a group or microbenchmark on its own has it inside.
 nlohmann::ordered_json to_json(const ResultFile&);  // without schema, version and digest
 nlohmann::ordered_json to_json(const GroupResult&);
 nlohmann::ordered_json to_json(const Ceiling&);

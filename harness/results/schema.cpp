@@ -4,7 +4,6 @@
 
 #include "harness/results/fields.hpp"
 #include "harness/results/profile_fields.hpp"
-#include "harness/results/schema_of.hpp"
 
 namespace amasia {
 namespace {

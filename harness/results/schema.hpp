@@ -1,9 +1,17 @@
 // The JSON Schema of a result file, from the declarations of its fields.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "harness/parameters.hpp"
+#include "harness/results/field.hpp"
+#include "harness/words.hpp"
 
 namespace amasia {
 
@@ -11,5 +19,193 @@ namespace amasia {
 nlohmann::ordered_json result_schema();
 /// As the file has it: a member of a definition a line.
 std::string result_schema_text();
+
+/// The schema of a value under these rules. Structs go to `definitions` under the name of their
+/// Fields, once, and are referred to.
+template <class T>
+nlohmann::ordered_json schema_of(const Rules& rules, nlohmann::ordered_json& definitions);
+
+namespace detail {
+
+using Json = nlohmann::ordered_json;
+
+inline Json text_schema(const Rules& rules) {
+  Json schema = {{"type", "string"}};
+  if (rules.not_empty) schema["minLength"] = 1;
+  if (!rules.pattern.empty()) schema["pattern"] = rules.pattern;
+  return schema;
+}
+
+inline Json number_schema(const Rules& rules, bool or_null) {
+  Json schema = {{"type", "number"}};
+  if (or_null) schema["type"] = {"number", "null"};
+  if (rules.least > any_value.least) {
+    schema[rules.above ? "exclusiveMinimum" : "minimum"] = static_cast<std::int64_t>(rules.least);
+  }
+  if (rules.most < any_value.most) schema["maximum"] = static_cast<std::int64_t>(rules.most);
+  return schema;
+}
+
+inline Json integer_schema(const Rules& rules, bool or_null) {
+  Json schema = {{"type", "integer"}};
+  if (or_null) schema["type"] = {"integer", "null"};
+  if (rules.least_integer > INT64_MIN) schema["minimum"] = rules.least_integer;
+  return schema;
+}
+
+template <class Enum>
+Json word_schema(bool or_none) {
+  Json words = Json::array();
+  if (or_none) words.push_back("");
+  for (const std::string_view word : Words<Enum>::list) words.push_back(word);
+  return {{"enum", std::move(words)}};
+}
+
+/// A member, or with `column` the list of it.
+template <class Value>
+Json member_schema(const Rules& rules, bool column, Json& definitions) {
+  if (rules.shared || (column && std::is_same_v<Value, bool>)) {
+    return {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
+  }
+  if (column) {
+    Json items = schema_of<Value>(rules, definitions);
+    return {{"type", "array"}, {"items", std::move(items)}};
+  }
+  if constexpr (IsOptional<Value>::value) {
+    // What is none is left out.
+    if (rules.optional) return schema_of<typename Value::value_type>(rules, definitions);
+  }
+  return schema_of<Value>(rules, definitions);
+}
+
+/// The members of a struct; with `columns` a list of each.
+template <class Struct>
+Json struct_schema(Json& definitions) {
+  Json schema = Json::object();
+  if constexpr (requires { Fields<Struct>::meaning; }) {
+    schema["description"] = Fields<Struct>::meaning;
+  }
+  Json required = Json::array(), properties = Json::object();
+  for_each_field<Struct>([&](const auto& field) {
+    using Value = typename std::decay_t<decltype(field)>::Value;
+    Json member = member_schema<Value>(field.rules, is_columns<Struct>(), definitions);
+    if (!field.rules.meaning.empty()) member["description"] = field.rules.meaning;
+    if (!field.rules.optional) required.push_back(field.name);
+    properties[std::string(field.name)] = std::move(member);
+  });
+  schema["type"] = "object";
+  schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  schema["properties"] = std::move(properties);
+  return schema;
+}
+
+template <class Struct>
+Json reference_to(Json& definitions) {
+  const std::string name(Fields<Struct>::name);
+  if (!definitions.contains(name)) {
+    definitions[name] = nullptr;  // its place, before those of its members
+    definitions[name] = struct_schema<Struct>(definitions);
+  }
+  return {{"$ref", "#/$defs/" + name}};
+}
+
+template <class T>
+struct SchemaOf {
+  static Json of(const Rules& rules, Json& definitions) {
+    if constexpr (HasFields<T>::value) {
+      return reference_to<T>(definitions);
+    } else if constexpr (HasWords<T>::value) {
+      return word_schema<T>(false);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return {{"type", "boolean"}};
+    } else if constexpr (std::is_floating_point_v<T>) {
+      Json schema = number_schema(rules, rules.infinite_is_null);
+      if (std::is_same_v<T, float>) schema["format"] = "float32";
+      return schema;
+    } else if constexpr (std::is_integral_v<T>) {
+      return integer_schema(rules, false);
+    } else {
+      static_assert(std::is_same_v<T, std::string>, "a shape that results have not had yet");
+      return text_schema(rules);
+    }
+  }
+};
+
+template <class T>
+struct SchemaOf<std::optional<T>> {
+  static Json of(const Rules& rules, Json& definitions) {
+    if constexpr (HasWords<T>::value) {
+      return word_schema<T>(true);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return number_schema(rules, true);
+    } else if constexpr (std::is_integral_v<T>) {
+      return integer_schema(rules, true);
+    } else {
+      return {{"oneOf", {{{"type", "null"}}, schema_of<T>(rules, definitions)}}};
+    }
+  }
+};
+
+template <class T>
+struct SchemaOf<std::vector<T>> {
+  static Json of(const Rules& rules, Json& definitions) {
+    if constexpr (is_columns<T>()) {
+      return reference_to<T>(definitions);
+    } else {
+      Json schema = {{"type", "array"}, {"items", schema_of<T>(rules, definitions)}};
+      if (rules.most_items > 0) schema["maxItems"] = rules.most_items;
+      return schema;
+    }
+  }
+};
+
+template <class T>
+struct SchemaOf<std::map<std::string, T>> {
+  static Json of(const Rules& rules, Json& definitions) {
+    return {{"type", "object"}, {"additionalProperties", schema_of<T>(rules, definitions)}};
+  }
+};
+
+template <class T>
+struct SchemaOf<std::vector<std::pair<std::string, T>>> : SchemaOf<std::map<std::string, T>> {};
+
+template <>
+struct SchemaOf<Parameters> {
+  static Json of(const Rules&, Json&) {
+    return {{"type", "object"},
+            {"minProperties", 1},
+            {"additionalProperties", {{"type", {"string", "integer"}}}}};
+  }
+};
+
+}  // namespace detail
+
+/// The schema of a kind of file: `schema`, `version` and `digest`, then the members of File.
+template <class File>
+nlohmann::ordered_json file_schema(std::string_view schema, int version,
+                                   nlohmann::ordered_json& definitions) {
+  using detail::Json;
+  Json file = detail::struct_schema<File>(definitions);
+  Json required = {"schema", "version", "digest"};
+  for (const Json& name : file["required"]) required.push_back(name);
+  Json properties = {
+      {"schema", {{"const", schema}}},
+      {"version", {{"const", version}}},
+      {"digest",
+       {{"type", "string"},
+        {"pattern", "^sha256:[0-9a-f]{64}$"},
+        {"description", "SHA-256 of every byte of the text behind its first line"}}}};
+  properties.update(file["properties"]);
+  return {{"type", "object"},
+          {"required", std::move(required)},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)}};
+}
+
+template <class T>
+nlohmann::ordered_json schema_of(const Rules& rules, nlohmann::ordered_json& definitions) {
+  return detail::SchemaOf<T>::of(rules, definitions);
+}
 
 }  // namespace amasia

@@ -13,7 +13,6 @@
 #include "harness/errors.hpp"
 #include "harness/parameters.hpp"
 #include "harness/results/field.hpp"
-#include "harness/results/place.hpp"
 #include "harness/words.hpp"
 
 namespace amasia {

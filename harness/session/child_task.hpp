@@ -6,7 +6,7 @@
 
 #include "harness/app.hpp"
 #include "harness/plan/plan.hpp"
-#include "harness/process/task.hpp"
+#include "harness/process/isolation.hpp"
 
 namespace amasia {
 

@@ -8,10 +8,10 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/floor.hpp"
-#include "harness/conclusions/summary.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/statistics/serial_correlation.hpp"
+#include "harness/statistics/series.hpp"
 
 namespace amasia {
 namespace {

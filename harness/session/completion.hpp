@@ -31,9 +31,8 @@ class Completion {
   void complete(GroupResult& result);
   /// Floors alone.
   void bound(GroupResult& result) const;
-  /// Counts the claimed instructions of these points, then draws the findings from the rows that
-  /// have a value. A row whose claim is wrong becomes `failed` and loses its value: it measured
-  /// something else. Code that cannot be read leaves the value and says so in the row's remark.
+  /// Counts the claimed instructions, then draws the findings. A row whose claim is wrong becomes
+  /// `failed` and loses its value. Code that cannot be read is said in the row's remark.
   void complete(MicrobenchmarkResult& result, const std::vector<Point>& points);
   /// Of one point what the above does before the findings.
   void prove(MicrobenchmarkRow& row, const Point& point);

@@ -4,7 +4,7 @@
 
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/plan.hpp"
-#include "harness/process/task.hpp"
+#include "harness/process/isolation.hpp"
 
 namespace amasia {
 

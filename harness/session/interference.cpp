@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/statistics/series.hpp"
 #include "harness/statistics/statistics.hpp"
-#include "harness/statistics/trend.hpp"
 
 namespace amasia {
 namespace {

@@ -7,18 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "harness/gpu/probe.hpp"
+#include "harness/gpu/timed_run.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
 
-/// Probes of a group as its result has them; with each, the round it was taken in.
-///
-/// The wait of a launch for the GPU needs a time of the host beside one of the GPU. Their distance
-/// is known from below by each probe: the GPU had finished by the time that the host saw the end.
-/// The closest of the probes within half a second tells it to a few microseconds, and two clocks
-/// drift apart by less than that in such a time. A host that was busy elsewhere makes a wait look
-/// shorter, never longer.
+/// Probes of a group as its result has them; with each, its round.
+/// The wait of a launch is between two clocks. Each probe bounds their distance: the GPU had
+/// finished when the host saw the end. The closest within half a second tells it to microseconds. A
+/// busy host makes a wait look shorter, never longer.
 std::vector<ProbeReading> readings_of(const std::vector<std::pair<int, ProbeTimes>>& probes);
 
 /// What the work of a probe takes without interference: the 10 % quantiles of the quietest group.

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "harness/session/interference.hpp"
-#include "harness/session/point.hpp"
-#include "harness/session/stopwatch.hpp"
+#include "harness/session/progress.hpp"
+#include "harness/session/row.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {

@@ -52,7 +52,7 @@ void add_counters(ProfiledGroup& group, const NcuOutput& counted) {
   std::size_t next = 0;
   for (ProfiledRow& row : group.rows) {
     if (row.status == RowStatus::ok) {
-      row.counters = counters_of(counted.results[next++].metrics);
+      row.counters = counters_of(counted.results[next++]);
     }
   }
 }

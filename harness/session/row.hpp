@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "harness/gpu/instrument.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
 
-/// The planned row with what the `rows` that are there already decide: the schedule of a matched
-/// one, the config of a counterpart. Nothing for one that is not needed: there is nothing to match,
-/// or such a row is there.
+/// The planned row with what `rows` decide: the schedule of a matched one, the config of a
+/// counterpart. Nothing where it would repeat one or has nothing to match.
 std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows);
 
 /// The row before it runs. Its status is not ok where it must not run, with the reason.
@@ -38,10 +38,19 @@ struct ValidRun {
 /// A throttled run is repeated at most three times; then its time stays, marked.
 inline constexpr int throttled_attempts = 4;
 
-/// Calls `time` until a run was not throttled, `attempts` times at most. A run is throttled when
-/// the device says so, and when its clock was well below `fastest_clock_mhz`, the fastest of the
-/// row so far, which is kept up to date.
+/// Calls `time` until a run was not throttled, `attempts` times at most. Throttled: the device says
+/// so, or its clock was well below `fastest_clock_mhz` of the row, which is kept up to date.
 ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz,
                       int attempts = throttled_attempts);
+
+/// The row of a point before it runs: skipped, with the reason, where this device cannot.
+MicrobenchmarkRow row_of(const Point& point, const Device& device);
+
+/// Adds the point's kernels to the row's evidence, prepares it and takes the unrecorded sample.
+/// Throws what the point throws.
+Sampling prepare_point(const Point& point, Instrument& instrument, MicrobenchmarkRow& row);
+
+/// Why a reading of this row cannot be, a sentence; "" when it can.
+std::string objection_to(const Reading& reading, const MicrobenchmarkRow& row);
 
 }  // namespace amasia

@@ -10,13 +10,11 @@
 #include "harness/plan/campaign.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
-#include "harness/session/ceiling_records.hpp"
 #include "harness/session/ceilings.hpp"
 #include "harness/session/child_task.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/progress.hpp"
 #include "harness/session/row.hpp"
-#include "harness/session/stopwatch.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 
@@ -65,7 +63,7 @@ Result until_finished(const IsolatedSteps<Result>& steps, const LineSink& on_lin
       return steps.without_rows(RowStatus::skipped, "interrupted");
     }
     if (outcome.usage_error) throw UsageError(outcome.failure);
-    // Once for each plan: whoever killed the child need not have meant the row that was at work.
+    // Once for each plan: the kill need not have been for the row that was at work.
     if (outcome.killed && !std::exchange(tried_again, true)) {
       on_line(outcome.failure + "; trying again");
       continue;

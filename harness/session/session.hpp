@@ -56,9 +56,9 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
 Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,
                         const SessionOptions& options);
 
-/// Loads each shared library of the description once, in a child, because its constructors may
-/// crash, hang or end the process, and says in `broken` of its implementation what stands against
-/// it. `app` is what the description was loaded as. Throws Interrupted.
+/// Loads each shared library once, in a child, because its constructors may crash or hang, and says
+/// in `broken` of its implementation what is wrong. `app`: the description, loaded. Throws
+/// Interrupted.
 void load_libraries(const Description& description, UserApp& app, const SessionOptions& options);
 
 /// Runs one group, leaving out whatever row crashes, until the rest finishes. With its summaries. A
@@ -73,9 +73,8 @@ using TaskRunner = std::function<ChildOutcome(const nlohmann::ordered_json& task
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const TaskRunner& run,
                          const std::function<void(const std::string&)>& on_line, bool& interrupted);
 
-/// The same, and judges it: a group that is invalid is measured once more, and what the second
-/// measurement is stays. `complete` adds what judgement needs (floors). Adds to what is known to be
-/// quiet.
+/// The same, and judges it: a group that is invalid is measured once more. `complete` adds floors.
+/// Adds to what is known to be quiet.
 GroupResult run_judged(const PlannedGroup& plan, const SessionOptions& options,
                        const std::function<void(GroupResult&)>& complete, Circumstances& around,
                        const std::function<void(const std::string&)>& on_line, bool& interrupted);

@@ -1,7 +1,6 @@
 #include "harness/session/validity.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -10,25 +9,21 @@
 
 #include "harness/conclusions/claim.hpp"
 #include "harness/conclusions/comparison.hpp"
-#include "harness/statistics/trend.hpp"
+#include "harness/statistics/series.hpp"
+#include "harness/text/number.hpp"
 
 namespace amasia {
 namespace {
 
 using State = std::map<std::string, std::string>;
 
-std::optional<double> number_in(const State& state, const std::string& key) {
-  const auto found = state.find(key);
-  if (found == state.end()) return std::nullopt;
-  double value = 0;
-  const std::string& text = found->second;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
-}
-
 std::string text_in(const State& state, const std::string& key) {
   const auto found = state.find(key);
   return found == state.end() ? "" : found->second;
+}
+
+std::optional<double> number_in(const State& state, const std::string& key) {
+  return number_from<double>(text_in(state, key));
 }
 
 /// Reasons that no load of one's own gives on a GPU in good order: a power cap is not among them.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/results/result.hpp"
-#include "harness/session/ceiling_records.hpp"
+#include "harness/session/ceilings.hpp"
 #include "harness/session/interference.hpp"
 
 namespace amasia {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "harness/statistics/quantiles.hpp"
-#include "harness/statistics/serial_correlation.hpp"
+#include "harness/statistics/series.hpp"
 
 namespace amasia {
 namespace {

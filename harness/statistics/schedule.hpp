@@ -6,10 +6,9 @@
 
 namespace amasia {
 
-/// Order of `entries` entries (0-based) in round `round`: Williams' design (E. J. Williams 1949), a
-/// Latin square in which, over a full cycle, every entry takes every position equally often and
-/// follows every other entry equally often. The cycle is `entries` rounds when that is even, twice
-/// as many when odd.
+/// Order of the entries in round `round`: Williams' design (E. J. Williams 1949), a Latin square in
+/// which over a full cycle every entry takes every position, and follows every other entry, equally
+/// often. The cycle is `entries` rounds, twice as many when odd.
 std::vector<int> round_order(int entries, int round);
 int rounds_per_cycle(int entries);
 

@@ -18,12 +18,10 @@ struct MedianInterval {
   double minimum = 0, maximum = 0;
 };
 
-/// `inflation`: how many times as large the variance of the median is because the values depend on
-/// each other (variance_inflation()). The ends move away from the middle by its square root, in
-/// ranks. Where that is beyond the extremes, these are low and high, and `coverage` is that of the
-/// ranks of independent values which such a stretch would bring there.
-/// Throws std::invalid_argument for an empty sample, a confidence outside (0, 1) or an inflation
-/// below 1.
+/// `inflation`: of the variance of the median because values depend on each other
+/// (variance_inflation()). The ends move away from the middle by its root, in ranks; beyond the
+/// extremes `coverage` is that of the ranks which the stretch would bring there. Throws
+/// std::invalid_argument for an empty sample, a confidence outside (0, 1) or an inflation below 1.
 MedianInterval median_interval(std::vector<double> sample, double confidence, double inflation = 1);
 
 /// Exact: median and interval of exp(log-ratio). resolved: the interval excludes 1.

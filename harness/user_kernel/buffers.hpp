@@ -32,15 +32,13 @@ class UserBuffers : public Instance {
   UserBuffers(Description description, Parameters parameters, std::uint64_t seed,
               std::unique_ptr<Machine> machine);
 
-  /// Takes what files and `reference` give as what outputs must be, for each input that is posed.
-  /// The reference runs twice on outputs that were poisoned differently, and once more for what is
-  /// kept. Throws std::runtime_error when it does not write all of an output, or not the same
-  /// twice.
+  /// Takes what files and `reference` give as expected outputs, for each input. The reference runs
+  /// twice on outputs that are poisoned differently. Throws std::runtime_error when it does not
+  /// write all of an output, or not the same twice.
   void expect_outputs_of(Launch reference, const std::string& name);
 
-  /// Runs it before anything is timed, and holds against it in the next verify(): work that does
-  /// not wait for the stream or is not done when the stream is, memory that it takes. The first run
-  /// may load code, allocate and wait.
+  /// Runs it before anything is timed. The next verify() refuses work beside the stream and memory
+  /// that it takes or leaks. The first run may load code, allocate and wait.
   void try_out(const Launch& launch) const;
 
   void reset(Stream stream) override;

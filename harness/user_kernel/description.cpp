@@ -52,22 +52,10 @@ class DescriptionReader {
 
   /// What a node is, in the words of a person.
   static std::string_view kind_of(const toml::node& node) {
-    switch (node.type()) {
-      case toml::node_type::table:
-        return "a table";
-      case toml::node_type::array:
-        return "a list";
-      case toml::node_type::string:
-        return "a text";
-      case toml::node_type::integer:
-        return "an integer";
-      case toml::node_type::floating_point:
-        return "a number";
-      case toml::node_type::boolean:
-        return "true or false";
-      default:
-        return "a date or time";
-    }
+    constexpr std::string_view by_type[] = {"nothing",    "a table",  "a list",       "a text",
+                                            "an integer", "a number", "true or false"};
+    const auto type = static_cast<std::size_t>(node.type());
+    return type < std::size(by_type) ? by_type[type] : "a date or time";
   }
 
   /// Refuses a member that nobody reads: it would be a slip that goes unseen.

@@ -120,9 +120,8 @@ struct Description {
                      std::int64_t most = INT64_MAX) const;
 };
 
-/// Reads a description. Throws UsageError, one line that begins with "path:line: ", for text that
-/// is no TOML and for whatever is missing, unknown or of the wrong kind in it. Files that it names
-/// are not opened. `path` says where relative names begin.
+/// Reads a description without opening the files that it names; `path` says where they are. Throws
+/// UsageError, one line "path:line: ...", for whatever is missing, unknown or of the wrong kind.
 Description parse_description(std::string_view text, const std::string& path);
 
 }  // namespace amasia

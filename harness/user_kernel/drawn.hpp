@@ -63,4 +63,8 @@ AMASIA_HD inline void alter_piece(std::byte* data, const Alteration& a, std::siz
 void draw_on_host(std::byte* to, const Draws& draws);
 void alter_on_host(std::byte* data, const Alteration& alteration);
 
+/// Asynchronous, in the order of the stream. Throw CudaError.
+void draw_on_device(std::byte* to, const Draws& draws, Stream stream);
+void alter_on_device(std::byte* data, const Alteration& alteration, Stream stream);
+
 }  // namespace amasia

@@ -3,9 +3,13 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "harness/user_kernel/drawn.hpp"
 
 namespace amasia {
 namespace {
@@ -77,40 +81,25 @@ T cut(double value) {
   return static_cast<T>(value);
 }
 
-/// Calls `act` with a value of the type that the integer types and f32, f64 are.
+/// In the order of ElementType; of f16 and bf16 their bits.
+using ElementTypes =
+    std::tuple<std::uint16_t, std::uint16_t, float, double, std::int8_t, std::uint8_t, std::int16_t,
+               std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+static_assert(std::tuple_size_v<ElementTypes> == std::size(Words<ElementType>::list));
+
+/// Calls `act` with a value of the type.
 template <class Act>
 void with_type(ElementType type, Act act) {
-  switch (type) {
-    case ElementType::f32:
-      return act(float{});
-    case ElementType::f64:
-      return act(double{});
-    case ElementType::i8:
-      return act(std::int8_t{});
-    case ElementType::u8:
-      return act(std::uint8_t{});
-    case ElementType::i16:
-      return act(std::int16_t{});
-    case ElementType::u16:
-      return act(std::uint16_t{});
-    case ElementType::i32:
-      return act(std::int32_t{});
-    case ElementType::u32:
-      return act(std::uint32_t{});
-    case ElementType::i64:
-      return act(std::int64_t{});
-    case ElementType::u64:
-      return act(std::uint64_t{});
-    case ElementType::f16:
-    case ElementType::bf16:
-      break;  // whoever calls has dealt with them
-  }
+  std::size_t place = 0;
+  const auto act_in_place = [&](auto zero) {
+    if (place++ == static_cast<std::size_t>(type)) act(zero);
+  };
+  std::apply([&](auto... zeros) { (act_in_place(zeros), ...); }, ElementTypes());
 }
 
 }  // namespace
 
 std::size_t bytes_of(ElementType type) {
-  if (type == ElementType::f16 || type == ElementType::bf16) return 2;
   std::size_t bytes = 0;
   with_type(type, [&](auto zero) { bytes = sizeof zero; });
   return bytes;
@@ -173,6 +162,20 @@ bool reaches(ElementType type, double value) {
   set_element(type, held, 0, value);
   const double back = element_at(type, held, 0);
   return std::isfinite(back) && (back != 0 || value == 0);
+}
+
+void draw_on_host(std::byte* to, const Draws& d) {
+  for (std::size_t i = 0; i < d.count; ++i) {
+    if (is_float(d.type)) {
+      set_element(d.type, to, i, drawn_real(d, i));
+    } else {
+      set_element(d.type, to, i, drawn_integer(d, i));
+    }
+  }
+}
+
+void alter_on_host(std::byte* data, const Alteration& a) {
+  for (std::size_t piece = 0; piece < a.pieces(); ++piece) alter_piece(data, a, piece);
 }
 
 }  // namespace amasia

@@ -13,17 +13,16 @@ namespace amasia {
 /// Reads the file. Throws UsageError, one line: "path:line: ..." for what is wrong in it.
 Description read_description(const std::string& path);
 
-/// Finds each kernel in its file and holds the arguments, launch shapes and buffers against it at
-/// these parameters, and against what any GPU takes. Fills in the kernels' mangled names. Throws
-/// UsageError "path:line: ..." for the first contradiction.
+/// Finds each kernel in its file and checks arguments, launch shapes and buffers at these
+/// parameters. Fills in mangled names. Throws UsageError "path:line: ..." for the first
+/// contradiction.
 void check_description(Description& description, const Parameters& parameters);
 
 /// As an app. Throws UsageError as check_description() at each of its sizes.
 UserApp load_user_app(Description description);
 
-/// What stands against loading a shared library of the description and finding its functions, a
-/// sentence; "" when nothing does. Loads it into this process: whoever asks is a child, because a
-/// constructor may do anything.
+/// Why a shared library cannot be loaded or lacks a function, a sentence; "" when neither. Loads it
+/// into this process, which should be a child.
 std::string objection_to_library(const ImplementationDescription& implementation);
 
 /// One digest over those of the app's implementations: whether two processes loaded the same.

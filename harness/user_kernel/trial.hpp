@@ -36,10 +36,9 @@ inline constexpr const char* not_held_back =
     "it waits for the GPU while it enqueues, or enqueues more than the launch queue holds: it was "
     "not held back until all was enqueued, and the host's time is part of what was measured";
 
-/// Tries a launch out some ten times. `poisons`: verify() must refuse what reset() leaves.
-/// Objects to a launch whose work goes on when its stream is done (side streams, as far as they
-/// outlast it by 0.03 ms), to one that takes no longer than nothing, and to a verification that
-/// passes what nobody computed. Throws what the steps throw.
+/// Tries a launch out some ten times. `poisons`: verify() must refuse what reset() leaves. Objects
+/// to work that outlasts its stream by 0.03 ms, to a launch that takes no longer than nothing, and
+/// to a verification that passes what nobody computed.
 TrialOutcome try_out(const TrialSteps& steps, bool poisons);
 
 }  // namespace amasia

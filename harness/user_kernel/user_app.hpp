@@ -86,9 +86,8 @@ class [[nodiscard]] UserRegistration {
 void check_user_app(const UserApp& app);
 
 /// Registers the app, its baseline as the strategy `baseline` and each other implementation under
-/// its own name, each with one config that is named after it, and their digests. Throws UsageError,
-/// one line, for a name that is taken, bad or there twice, fewer than two implementations, no size,
-/// and a missing function.
+/// its own name. Throws UsageError, one line, for a bad or taken name, fewer than two
+/// implementations, no size, and a missing function.
 UserRegistration register_user_app(UserApp app);
 
 }  // namespace amasia

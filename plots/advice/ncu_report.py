@@ -1,7 +1,7 @@
 """A report of NVIDIA's Nsight Compute, of any kernel: its CSV export, or the .ncu-rep file itself
 where Nsight Compute is on PATH.
 
-The harness reads the same tables (harness/process/ncu_output.hpp); both are held to the same
+The harness reads the same tables (harness/process/profiler.hpp); both are held to the same
 recorded ones, tests/golden/ncu.
 """
 

@@ -131,8 +131,8 @@ def test_sides_signs_and_control(stub: Stub) -> None:
 
 
 def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None:
-    """Times that swing over the rounds, and a row that differs from itself: the reader
-    computes intervals and claims again, and refuses what it would have made otherwise."""
+    """Times that swing over the rounds, and a row that differs from itself: the reader computes
+    intervals and claims again, whatever the file says of them."""
     swing = [1 + 0.01 * math.sin(2 * math.pi * i / 30) for i in range(60)]
     rows = {"stub/tma": {"times": swing}, "stub/dsm": {"ms": 0.98, "second": [1.03]}}
     rounds = ("--min-rounds", "60", "--max-rounds", "60")
@@ -147,17 +147,12 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
     warnings = " ".join(group["warnings"])
     assert "stub/dsm iso differs from itself" in warnings and "allows for it" in warnings
 
-    for edit in (
-        lambda g: g.pop("interval_rule"),
-        lambda g: [c.pop("itself", None) for c in g["comparisons"]],
-        lambda g: [r.pop("repeat_samples", None) for r in g["rows"]],
-    ):
-        document = json.loads(stub.out.read_text())
-        edit(document["groups"][0])
-        edited = stub.folder / "edited.json"
-        edited.write_text(sealed(document))
-        refused = stub.run("export", str(edited), status=2)
-        assert len(refused.stderr.splitlines()) == 1
+    document = json.loads(stub.out.read_text())
+    del document["groups"][0]["interval_rule"]
+    document["groups"][0]["comparisons"] = []
+    edited = stub.folder / "edited.json"
+    edited.write_text(sealed(document))
+    assert stub.run("export", str(edited)).stdout == stub.run("export", str(stub.out)).stdout
 
 
 def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:

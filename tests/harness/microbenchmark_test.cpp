@@ -118,14 +118,6 @@ TEST(Plan, TravelsAsJson) {
   EXPECT_EQ(back.asked, plan.asked);
 }
 
-TEST(Patterns, MeanMicrobenchmarksOnlyWhereNoVariantMatches) {
-  EXPECT_TRUE(select_all({}).microbenchmarks.empty());
-  EXPECT_EQ(select_all({"probe"}).microbenchmarks.size(), 2u);
-  EXPECT_EQ(select_all({"probe/*"}).microbenchmarks.size(), 2u);
-  EXPECT_EQ(select_all({"microbench/probe/second"}).microbenchmarks.size(), 1u);
-  EXPECT_TRUE(contains(message_of<UsageError>([] { select_all({"prob/first"}); }), "probe/first"));
-}
-
 MicrobenchmarkResult measured() {
   MicrobenchmarkResult result;
   result.name = "probe/first";

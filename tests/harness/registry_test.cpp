@@ -112,25 +112,6 @@ TEST(Registry, AnAppOutsideTheTreeBringsItsDigests) {
 const bool digests_registered =
     register_source_digests({{"outside/tma", "0123"}, {"outside", "4567"}});
 
-TEST(SelectVariants, ByPatternInRegistryOrderWithoutRepeats) {
-  EXPECT_EQ(names(select_variants({"zeta"})), (Names{"zeta/baseline", "zeta/tma"}));
-  EXPECT_EQ(names(select_variants({"*/tma"})), (Names{"alpha/tma", "zeta/tma"}));
-  EXPECT_EQ(names(select_variants({"zeta/tma", "alpha/d*", "*/tma"})),
-            (Names{"alpha/drop_off", "alpha/tma", "alpha/dsm", "zeta/tma"}));
-  EXPECT_EQ(select_variants({}), variants());
-  EXPECT_EQ(select_variants({"*"}), variants());
-}
-
-TEST(SelectVariants, APatternThatMatchesNothingGetsTheNearest) {
-  const auto error = [](const Names& patterns) {
-    return message_of<UsageError>([&] { select_variants(patterns); });
-  };
-  EXPECT_TRUE(contains(error({"zeta", "alhpa"}), "'alhpa' matches no variant: did you mean alpha"));
-  EXPECT_TRUE(contains(error({"alpha/tmaa"}), "did you mean alpha/tma"));
-  EXPECT_TRUE(contains(error({"tma"}), "did you mean */tma"));
-  EXPECT_TRUE(contains(error({"mu"}), "matches no variant"));  // an app with no variant built
-}
-
 /// These come last, since they register more. What is said anew of what `act` registers.
 Names said(const std::function<void()>& act) {
   Names before = registration_mistakes();

@@ -1,5 +1,5 @@
 """What follows from the samples of a group, for files that tests make: the harness computes it of
-those that it writes (harness/conclusions/summary.cpp, claim.cpp)."""
+those that it writes (harness/conclusions/recomputed.cpp, claim.cpp)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/preview.hpp"
-#include "harness/conclusions/agreement.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/again.hpp"

@@ -6,7 +6,6 @@
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/values.hpp"
 #include "harness/errors.hpp"
-#include "harness/plan/reproduction.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
 #include "harness/text/output.hpp"

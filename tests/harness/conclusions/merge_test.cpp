@@ -1,7 +1,7 @@
 #include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
-#include "harness/plan/shard.hpp"
+#include "harness/plan/selection.hpp"
 #include "harness/statistics/interval_rule.hpp"
 
 #include <gtest/gtest.h>

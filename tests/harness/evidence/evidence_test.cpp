@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -163,29 +162,6 @@ TEST(Ptx, ReadsFunctionsLabelsGuardsAndOperands) {
   ASSERT_EQ(module.functions[2].body.size(), 1U);
 }
 
-TEST(Ptx, ListsTheKernelsOfAModuleWithoutReadingIt) {
-  const std::string text =
-      "// .entry commented()\n.version 9.0\n.target sm_90a, debug\n"
-      ".func (.param .b32 result) helper(.param .b32 a)\n{\nret;\n}\n"
-      ".visible .entry _Z1kPi(\n\t.param .u64 p\n)\n{\n\tret; // .entry none()\n}\n.entry "
-      "second()\n{\n}";
-  const ptx::Contents contents = ptx::contents(text);
-  EXPECT_EQ(contents.target, 90);
-  EXPECT_EQ(contents.kernels, (std::vector<std::string>{"_Z1kPi", "second"}));
-  EXPECT_TRUE(ptx::contents("").kernels.empty());
-  EXPECT_EQ(ptx::contents(".entry ").kernels, std::vector<std::string>{""});
-
-  // What it lists of a compiler's text is what parse() finds there.
-  const std::string compiled = read_text(golden + "kernels.sm_90.ptx");
-  std::vector<std::string> kernels;
-  for (const ptx::Function& function : ptx::parse(compiled).functions) {
-    if (function.entry) kernels.push_back(function.name);
-  }
-  EXPECT_FALSE(kernels.empty());
-  EXPECT_EQ(ptx::contents(compiled).kernels, kernels);
-  EXPECT_EQ(ptx::contents(compiled).target, ptx::parse(compiled).target);
-}
-
 TEST(Ptx, NamesOperations) {
   const std::map<std::string, std::string> expected{
       {"ld.relaxed.gpu.global.u32", "ld.global"},
@@ -261,27 +237,9 @@ TEST_F(CodeOfAnExecutable, ComesFromTheDisassembler) {
   code.read({"bulk"});
   EXPECT_EQ(code.reason(), "");
   EXPECT_EQ(code.of("bulk").source, "sass");
-  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() + "\n");
+  EXPECT_EQ(calls(), "-sass -arch sm_90 " + executable() + "\n");
+  code.read({"_Z4nonev"});
   EXPECT_EQ(code.of("_Z4nonev").source, "none: the machine code has no such kernel");
-}
-
-TEST_F(CodeOfAnExecutable, ManyKernelsAreReadBySeveralDisassemblers) {
-  use_cuobjdump(listing);
-  CodeEvidence code(executable(), 90);
-  std::vector<std::string> names{"bulk", "cluster"};
-  for (int i = 0; i < 30; ++i) names.push_back("other" + std::to_string(i));
-  code.read(names);
-  EXPECT_EQ(code.reason(), "");
-  EXPECT_EQ(code.of("bulk").source, "sass");
-  EXPECT_EQ(code.of("cluster").source, "sass");
-  std::string made = calls();
-  const auto count = [&made](const std::string& part) {
-    std::size_t n = 0;
-    for (std::size_t at = 0; (at = made.find(part, at)) != std::string::npos; ++at) ++n;
-    return n;
-  };
-  EXPECT_EQ(count("-sass"), std::min(32U, std::max(1U, std::thread::hardware_concurrency())));
-  EXPECT_EQ(count("other"), 30U);  // each asked for once
 }
 
 /// An ELF file as nvcc makes them: machine code for sm_<architecture>, a section for each kernel.
@@ -324,7 +282,8 @@ TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
   code.read({"cluster"});
   EXPECT_EQ(code.of("cluster").source, "sass");
   EXPECT_EQ(read_text(folder_ / "given"), ours);  // listed already
-  EXPECT_EQ(calls().find("-fun"), std::string::npos);
+  code.read({"of no module"});
+  EXPECT_EQ(calls().find("-arch"), std::string::npos);
   EXPECT_FALSE(fs::exists(calls().substr(6, calls().find('\n') - 6)));  // "-sass <module>"
 }
 
@@ -340,19 +299,6 @@ TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
   code.read({"bulk"});
   EXPECT_EQ(code.of("bulk").source, "sass");
   EXPECT_EQ(read_text(folder_ / "given"), wanted);  // and not again
-}
-
-TEST_F(CodeOfAnExecutable, KernelsInNoModuleAreLookedForByName) {
-  use_cuobjdump(listing);
-  const std::string module = module_of(90, {"bulk"});
-  write_file(executable(), module + module_of(80, {"cluster"}) +
-                               module_of(90, {"cluster"}).substr(0, module.size() - 8));
-  CodeEvidence code(executable(), 90);
-  code.read({"bulk"});
-  EXPECT_EQ(calls().find("-fun"), std::string::npos);
-  code.read({"none"});
-  EXPECT_NE(calls().find("-sass -arch sm_90 -fun none " + executable()), std::string::npos);
-  EXPECT_EQ(code.reason(), "");
 }
 
 TEST_F(CodeOfAnExecutable, MayBeForTheArchitectureSpecificTarget) {
@@ -375,32 +321,15 @@ TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
   write_file(folder_ / "code" / "apps" / "a" / "tma.compute_90.ptx", module(90, "k", 3));
   write_file(folder_ / "code" / "apps" / "b" / "old.compute_75.ptx", module(75, "other", 1));
   write_file(folder_ / "code" / "apps" / "b" / "tma.cubin", "no text");
-
-  CodeEvidence ampere(executable(), 86);
-  ampere.read({"k"});
-  EXPECT_EQ(ampere.of("k").source, "ptx");
-  EXPECT_EQ(ampere.of("k").instructions.at("ld.global"), 2);
-  ampere.read({"other"});  // in a module that had not to be read so far
-  EXPECT_EQ(ampere.of("other").instructions.at("ld.global"), 1);
-  EXPECT_NE(ampere.reason().find("no machine code for sm_86"), std::string::npos)
-      << ampere.reason();
-  CodeEvidence hopper(executable(), 90);
-  hopper.read({"k"});
-  EXPECT_EQ(hopper.of("k").instructions.at("ld.global"), 3);
-  CodeEvidence whole(executable(), 90);
-  whole.read({"k"});
-  whole.read_all();
-  EXPECT_EQ(whole.of("other").source, "ptx");
-  hopper.read({"none"});
-  EXPECT_EQ(hopper.kernels().size(), 1U);
-  // A module for an older architecture beside the kernel asked for says nothing of another kernel.
-  write_file(folder_ / "code" / "apps" / "b" / "both.compute_75.ptx",
-             module(75, "k", 5) + module(75, "beside", 1));
-  CodeEvidence beside(executable(), 90);
-  beside.read({"beside"});
-  beside.read({"k"});
-  EXPECT_EQ(beside.of("beside").instructions.at("ld.global"), 1);
-  EXPECT_EQ(beside.of("k").instructions.at("ld.global"), 3);
+  const std::pair<int, int> loads_of[] = {{86, 2}, {90, 3}};
+  for (const auto& [architecture, loads] : loads_of) {
+    CodeEvidence code(executable(), architecture);
+    code.read({"k"});
+    EXPECT_EQ(code.of("k").source, "ptx");
+    EXPECT_EQ(code.of("k").instructions.at("ld.global"), loads);
+    EXPECT_EQ(code.of("other").instructions.at("ld.global"), 1);
+    EXPECT_NE(code.reason().find("no machine code for sm_"), std::string::npos) << code.reason();
+  }
   CodeEvidence volta(executable(), 70);
   volta.read({"k"});
   EXPECT_EQ(volta.of("k").source.rfind("none: ", 0), 0U);

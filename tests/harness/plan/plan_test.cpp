@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "harness/plan/selection.hpp"
 #include "harness/registry.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
 
@@ -54,7 +55,11 @@ std::vector<PlannedRow> rows_for(const std::vector<std::string>& patterns,
                                  const std::vector<Role>& roles, const char* of = "planned") {
   const App* app = find_app(of);
   const GroupKey key{of, app->sizes(Preset::quick).front(), CacheMode::cold, LaunchMode::graph};
-  return comparison_rows(key, select_variants(patterns), roles, TuningTable{}, "GPU A");
+  std::vector<const Variant*> selected;
+  for (const SelectedApp& a : select_apps(patterns)) {
+    selected.insert(selected.end(), a.variants.begin(), a.variants.end());
+  }
+  return comparison_rows(key, selected, roles, TuningTable{}, "GPU A");
 }
 
 std::multiset<std::string> names(const std::vector<PlannedRow>& rows) {

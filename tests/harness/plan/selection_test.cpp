@@ -12,8 +12,10 @@ namespace {
 const bool registered =
     register_apps_to_plan() && register_microbenchmark(question_to_plan("memory/steps"));
 
-std::vector<std::string> names(const std::vector<SelectedApp>& selected) {
-  std::vector<std::string> all;
+using Names = std::vector<std::string>;
+
+Names names(const std::vector<SelectedApp>& selected) {
+  Names all;
   for (const SelectedApp& s : selected) {
     for (const Variant* v : s.variants) all.push_back(v->name());
   }
@@ -28,22 +30,38 @@ TEST(Selection, NoPatternIsEveryVariantAndNoMicrobenchmark) {
   EXPECT_TRUE(all.microbenchmarks.empty());
 }
 
-TEST(Selection, VariantsStandUnderTheirAppAndOtherAppsAreLeftOut) {
-  const Selection chosen = select({"beta/dsm"});
-  ASSERT_EQ(chosen.apps.size(), 1u);
-  EXPECT_EQ(chosen.apps[0].app->name(), "beta");
-  EXPECT_EQ(names(chosen.apps), std::vector<std::string>{"beta/dsm"});
+TEST(Selection, VariantsByPatternInRegistryOrderWithoutRepeats) {
+  const std::pair<Names, Names> cases[] = {
+      {{"beta"}, {"beta/baseline", "beta/dsm"}},
+      {{"*/tma"}, {"alpha/tma"}},
+      {{"beta/dsm", "alpha/v*", "*/dsm"}, {"alpha/vendor", "beta/dsm"}},
+      {{"*"}, names(select({}).apps)}};
+  for (const auto& [patterns, expected] : cases) {
+    EXPECT_EQ(names(select_apps(patterns)), expected);
+    EXPECT_EQ(names(select(patterns).apps), expected);
+  }
+  ASSERT_EQ(select({"beta/dsm"}).apps.size(), 1u) << "other apps are left out";
 }
 
 TEST(Selection, APatternThatMatchesNoVariantMeansMicrobenchmarks) {
-  const Selection chosen = select({"*/tma", "memory"});
-  EXPECT_EQ(names(chosen.apps), std::vector<std::string>{"alpha/tma"});
-  ASSERT_EQ(chosen.microbenchmarks.size(), 1u);
-  EXPECT_EQ(chosen.microbenchmarks[0]->name, "memory/steps");
+  for (const char* pattern : {"memory", "memory/*", "microbench/memory/steps"}) {
+    const Selection chosen = select({"*/tma", pattern});
+    EXPECT_EQ(names(chosen.apps), Names{"alpha/tma"});
+    ASSERT_EQ(chosen.microbenchmarks.size(), 1u);
+    EXPECT_EQ(chosen.microbenchmarks[0]->name, "memory/steps");
+  }
 }
 
 TEST(Selection, WhatMatchesNothingIsAnsweredWithTheNearestNames) {
-  EXPECT_TRUE(contains(message_of<UsageError>([] { select({"alpha/tme"}); }), "alpha/tma"));
+  const std::pair<const char*, const char*> cases[] = {
+      {"alhpa", "'alhpa' matches no variant and no microbenchmark: did you mean alpha"},
+      {"alpha/tme", "did you mean alpha/tma"},
+      {"vendor", "did you mean */vendor"},
+      {"memory/step", "memory/steps"}};
+  for (const auto& [pattern, error] : cases) {
+    EXPECT_TRUE(
+        contains(message_of<UsageError>([&, &pattern = pattern] { select({pattern}); }), error));
+  }
   EXPECT_THROW(select_apps({"memory"}), UsageError) << "tune and verify work on apps";
 }
 

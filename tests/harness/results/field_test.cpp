@@ -9,7 +9,6 @@
 #include "harness/results/profile.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/schema.hpp"
-#include "harness/results/schema_of.hpp"
 #include "harness/results/written.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"

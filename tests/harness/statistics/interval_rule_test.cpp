@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/statistics/serial_correlation.hpp"
+#include "harness/statistics/series.hpp"
 #include "harness/text/json_file.hpp"
 
 namespace amasia {

@@ -1,4 +1,3 @@
-#include "harness/session/ceiling_records.hpp"
 #include "harness/session/ceilings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-#include "harness/plan/reproduction.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,30 @@
-// Whether the samples of one row depend on each other.
+// Ranks of a series: whether it rises or falls, whether its values depend on each other, and how
+// rare a count is.
 #pragma once
 
 #include <vector>
 
 namespace amasia {
+
+struct Trend {
+  /// Spearman's rank correlation with the place in the series, -1 to 1; equal values share the mean
+  /// of their ranks.
+  double correlation = 0;
+  /// correlation * sqrt(n - 1): standard normal where order is chance alone, for n of ten and more.
+  double z = 0;
+  /// Median of the last third over median of the first, minus 1.
+  double shift = 0;
+};
+
+/// All zero for fewer than six values, or where all are equal. Values are positive.
+Trend trend_of(const std::vector<double>& series);
+
+/// P(Binomial(n, p) >= k), exactly but for rounding. 1 for k <= 0.
+double binomial_upper_tail(int n, int k, double p);
+
+/// The value that a share of the sample lies at or below: an order statistic. Throws
+/// std::invalid_argument for an empty sample.
+double quantile_of(std::vector<double> sample, double share);
 
 /// Correlation of the ranks of the values with those of the values before them, 1 at most. Ranks,
 /// because a single slow sample must not decide. 0 for fewer than three values, or for equal ones.
@@ -27,5 +48,11 @@ double variance_inflation(const std::vector<double>& values);
 inline constexpr double chance_of_correlation = 1.645;  // standard deviations of 1 / sqrt(n)
 inline constexpr int least_dependent = 8;         // of fewer a correlation says next to nothing
 inline constexpr double most_correlation = 0.98;  // at which 100 values are worth one
+
+/// Place 0, 1, ... of each value in ascending order; equal values share the mean of their places.
+std::vector<double> ranks_of(const std::vector<double>& values);
+
+/// The mean of the two middle values where their number is even. `values` is not empty.
+double median_of(std::vector<double> values);
 
 }  // namespace amasia
