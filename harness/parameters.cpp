@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {
@@ -11,11 +12,40 @@ namespace {
 
 enum class Parsed { integer, not_an_integer, too_large };
 
+/// What "k", " KiB" or nothing stands for; 0 for no unit there is.
+std::int64_t factor_of(std::string_view unit) {
+  if (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (unit.ends_with('B')) unit.remove_suffix(1);
+  const bool binary = unit.ends_with('i');
+  if (binary) unit.remove_suffix(1);
+  if (unit.empty() && !binary) return 1;
+  constexpr std::string_view prefixes = "kMGT";
+  const std::size_t at = unit == "K" ? 0 : prefixes.find(unit);
+  if (unit.size() != 1 || at == std::string_view::npos) return 0;
+  std::int64_t factor = 1;
+  for (std::size_t i = 0; i <= at; ++i) factor *= binary ? 1024 : 1000;
+  return factor;
+}
+
+/// "4096", "4k" (4000), "4Ki" (4096), "16 KiB", "2^20".
 Parsed parse_integer(std::string_view text, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range) return Parsed::too_large;
-  if (error != std::errc{} || end != text.data() + text.size()) return Parsed::not_an_integer;
-  return Parsed::integer;
+  if (error != std::errc{}) return Parsed::not_an_integer;
+  if (stop != end && *stop == '^') {
+    const std::int64_t base = value;
+    const auto exponent = number_from<std::uint8_t>({stop + 1, end});
+    if (!exponent) return Parsed::not_an_integer;
+    value = 1;
+    for (int i = 0; i < *exponent; ++i) {
+      if (__builtin_mul_overflow(value, base, &value)) return Parsed::too_large;
+    }
+    return Parsed::integer;
+  }
+  const std::int64_t factor = factor_of({stop, end});
+  if (factor == 0) return Parsed::not_an_integer;
+  return __builtin_mul_overflow(value, factor, &value) ? Parsed::too_large : Parsed::integer;
 }
 
 std::string range_of(const ParameterSpec& spec) {
@@ -30,7 +60,8 @@ std::string checked_value(const ParameterSpec& spec, const std::string& text) {
       std::int64_t value = 0;
       switch (parse_integer(text, value)) {
         case Parsed::not_an_integer:
-          throw UsageError("parameter " + spec.name + ": '" + text + "' is no integer; expected " +
+          throw UsageError("parameter " + spec.name + ": '" + text +
+                           "' is no whole number (4096, 4k, 16 KiB, 2^20); expected " +
                            range_of(spec));
         case Parsed::too_large:
           throw UsageError("parameter " + spec.name + ": " + text +
@@ -117,11 +148,12 @@ std::string Parameters::to_string() const {
   return joined;
 }
 
-std::map<std::string, std::string> parse_size(std::string_view text, std::string_view what) {
+std::map<std::string, std::string> parse_size(std::string_view text, std::string_view what,
+                                              std::string_view example) {
   std::map<std::string, std::string> size;
   const auto error = [&](const std::string& mistake) {
     return UsageError(std::string(what) + " '" + std::string(text) + "': " + mistake +
-                      "; expected name=value,name=value");
+                      "; expected " + std::string(example));
   };
   if (text.empty()) throw error("is empty");
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -53,8 +53,9 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-/// Splits "a=1,b=2". Throws UsageError, which calls the text what it is: a "size", "traits".
-std::map<std::string, std::string> parse_size(std::string_view text,
-                                              std::string_view what = "size");
+/// Splits "a=1,b=2". Throws UsageError, which calls the text what it is, a "size" or "traits", and
+/// names an example of what is expected.
+std::map<std::string, std::string> parse_size(std::string_view text, std::string_view what = "size",
+                                              std::string_view example = "name=value,name=value");
 
 }  // namespace amasia

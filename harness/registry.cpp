@@ -35,7 +35,6 @@ struct Registry {
   std::vector<CeilingProbe> probes{};
   std::vector<Mistake> mistakes{};
   std::map<std::string, SourceLine, std::less<>> app_places{}, factory_places{};  // by app
-  SourceLine last_place{};
 };
 
 Registry& registry() {
@@ -131,7 +130,6 @@ std::string to_string(const SourceLine& place) {
 }
 
 bool register_app(std::unique_ptr<App> app, SourceLine place) {
-  registry().last_place = place;
   if (!app) {
     note_mistake("a null app", fmt::format("is registered at {}", to_string(place)));
     return true;
@@ -152,7 +150,6 @@ bool register_app(std::unique_ptr<App> app, SourceLine place) {
 }
 
 bool register_instance_factory(std::string_view app, InstanceFactory factory, SourceLine place) {
-  registry().last_place = place;
   const auto [known, first] = registry().factory_places.emplace(std::string(app), place);
   if (!first) {
     note_mistake(std::string(app), twice("has its instances made", known->second, place));
@@ -163,7 +160,7 @@ bool register_instance_factory(std::string_view app, InstanceFactory factory, So
 }
 
 bool register_variant(Variant variant, SourceLine place) {
-  registry().last_place = variant.place = place;
+  variant.place = place;
   if (const Variant* known = find_variant(variant.name())) {
     note_mistake(variant.name(), twice("is registered", known->place, place));
     return true;
@@ -219,8 +216,6 @@ std::string registration_mistake(std::string_view variant) {
   }
   return all;
 }
-
-SourceLine last_registration() { return registry().last_place; }
 
 std::string place_of(std::string_view name) {
   if (const Variant* variant = find_variant(name)) return to_string(variant->place);

@@ -27,9 +27,6 @@ std::string registration_mistake(std::string_view variant);
 /// where nothing does); "" for an unknown name.
 std::string place_of(std::string_view name);
 
-/// Of app, factory or variant, sound or not; line 0 when none has registered itself.
-SourceLine last_registration();
-
 /// Takes an app away that was registered at run time, with its variants, its instance factory and
 /// its digests. Nothing may refer to them any more.
 void forget_app(std::string_view name);

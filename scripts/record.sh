@@ -153,7 +153,7 @@ study paper
 for app in "${apps[@]}"; do
   [[ " $crossed " == *" $app "* ]] || continue # its configs are not divided into schedule and movement
   ! waits cross "$app" || continue
-  measure "cross of $app" cross "$app" --strict --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
+  measure "cross of $app" run "$app" --roles cross --launch graph --strict --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
     --out "$to/cross-$app.json.gz" --resume
 done
 for main_size in $main_sizes; do

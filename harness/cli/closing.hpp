@@ -10,6 +10,9 @@ namespace amasia {
 /// that nothing is added to what a program reads from stdout.
 void say_next(const std::string& command, const std::string& what_it_does);
 
+/// "python -m plots report run.json", or with ./plots.sh where that is: in a clone.
+std::string plots_command(const std::vector<std::string>& words);
+
 /// "amasia tune pathfinder '*/tma'": a command with these patterns, as a shell takes them.
 std::string with_patterns(const std::string& command, const std::vector<std::string>& patterns);
 

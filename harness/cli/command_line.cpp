@@ -1,13 +1,16 @@
 #include "harness/cli/command_line.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/description.hpp"
+#include "harness/cli/help.hpp"
+#include "harness/cli/options.hpp"
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
@@ -20,15 +23,46 @@
 namespace amasia {
 namespace {
 
+/// What is elsewhere, though its name may be tried here.
+constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
+    {"advise", "python -m plots advise"},  {"compare", "python -m plots compare"},
+    {"cross", "amasia run --roles cross"}, {"figure", "python -m plots figure"},
+    {"plot", "python -m plots report"},    {"report", "python -m plots report"},
+    {"why", "python -m plots why"},        {"benchmark", "amasia run"},
+};
+
 /// CLI11 would only say that a command is missing: names the one that was meant.
 void refuse_unknown_command(const std::string& word) {
-  if (word.empty() || word.front() == '-') return;
-  std::vector<std::string> names;
+  if (word.empty()) throw UsageError("a command is expected, such as amasia list (amasia help)");
+  std::vector<std::string> names{"help", "version"};
   for (const Command& c : commands()) names.push_back(c.name);
+  if (word == "-h") return;
+  if (word.starts_with('-')) names = {"--help", "--version"};
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw UsageError(
-      fmt::format("no command '{}': {} (python -m plots --help has those of the analysis)", word,
-                  suggestion(word, names)));
+  for (const auto& [asked, command] : elsewhere) {
+    if (word == asked) throw UsageError(fmt::format("no command '{}': it is {}", word, command));
+  }
+  std::string nearest = suggestion(word, names);
+  if (find_app(word.substr(0, word.find('/'))) != nullptr) {
+    nearest = fmt::format("did you mean amasia run {}?", word);
+  } else if (is_study(word)) {
+    nearest = fmt::format("did you mean amasia study {}?", word);
+  }
+  throw UsageError(fmt::format("no {} '{}': {} (amasia help)",
+                               word.starts_with('-') ? "option" : "command", word, nearest));
+}
+
+/// The words behind the program's name, "help run" as "run --help".
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) return words;
+  if (words.front() == "version") words.front() = "--version";
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.resize(std::min<std::size_t>(words.size(), 1));
+    words.emplace_back("--help");
+  }
+  return words;
 }
 
 int dispatch(int argc, char** argv) {
@@ -37,15 +71,21 @@ int dispatch(int argc, char** argv) {
     if (argc == 4) return serve_child(perform_task, argv[2], argv[3]);
   }
   catch_interrupts();
-  // Of an app that somebody else wrote. What is sound goes on, and the end is not "nothing wrong".
+  // Of an app outside the suite. What is sound goes on; the exit status is not 0.
   for (const std::string& mistake : registration_mistakes()) {
     print_prose("amasia: {}\n", in_one_line(mistake));
   }
-  refuse_unknown_command(argc > 1 ? argv[1] : "");
+  std::vector<std::string> words = arguments_of(argc, argv);
+  refuse_unknown_command(words.empty() ? "" : words.front());
   const Parser parser = make_parser();
   CLI::App& program = *parser.program;
+  // A shell calls it with what is typed (amasia completion), which need not be a command line yet.
+  if (std::getenv("COMP_LINE") != nullptr && !words.empty() && words.front() == "completion") {
+    return parser.actions.at(words.front())({{}, program});
+  }
   try {
-    program.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     write_data(program.help());
     return exit_ok;
@@ -53,7 +93,11 @@ int dispatch(int argc, char** argv) {
     print_data("{}\n", version.what());
     return exit_ok;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{} (amasia --help)", error.what()));
+    const auto chosen = program.get_subcommands();
+    if (chosen.empty()) throw UsageError(fmt::format("{} (amasia help)", error.what()));
+    const std::string name = chosen.front()->get_name();
+    throw UsageError(fmt::format("{} (amasia help {})",
+                                 objection_of(error, *chosen.front(), "amasia " + name), name));
   }
   const Action& act = parser.actions.at(program.get_subcommands().front()->get_name());
   const ExitStatus status = act({std::vector<std::string>(argv, argv + argc), program});

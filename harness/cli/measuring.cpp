@@ -55,7 +55,7 @@ std::vector<std::string> blind_spots(const std::map<std::string, std::string>& d
   }
   if (const auto mig = device_state.find("mig"); mig != device_state.end() && mig->second == "on") {
     lines.emplace_back(
-        "MIG is on: ceilings of a slice are not held against those of whole GPUs, and NVML does "
+        "MIG is on: ceilings of a slice are not compared with those of whole GPUs, and NVML does "
         "not tell a slice's clock and energy");
   }
   return lines;
@@ -123,19 +123,18 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
   if (tally.failed + tally.crashed > 0) {
     if (r.finder.empty()) {
       say_next(with_patterns("amasia verify", r.campaign.patterns),
-               "holds every config of these variants against the reference");
+               "compares every config of these variants with the reference");
     } else {
       say_next(r.finder, r.finder_does);
     }
     return exit_wrong_result;
   }
   if (r.campaign.inventory.empty()) {
-    say_next(in_shell({"python", "-m", "plots", "report", path}),
+    say_next(plots_command({"report", path, "--out", "report.html"}),
              fmt::format("draws it; {} compares it with an earlier file",
-                         in_shell({"python", "-m", "plots", "compare", "OLD", path})));
+                         plots_command({"compare", "OLD", path})));
   } else {
-    say_next(in_shell({"python", "-m", "plots", "reproduction", path}),
-             "sets it beside the published values");
+    say_next(plots_command({"reproduction", path}), "sets it beside the published values");
   }
   return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
 }
@@ -146,11 +145,14 @@ Tally report(const ResultFile& file) {
   Tally tally;
   for (const MicrobenchmarkResult& m : file.microbenchmarks) report(m, tally);
   for (const GroupResult& g : file.groups) report(g, tally);
-  for (const GroupResult* g : shown_groups(file)) {
-    for (const std::string& s : sentences(*g)) print_prose("{}\n", s);
-  }
   print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
               tally.skipped, tally.crashed);
+  for (const GroupResult* g : shown_groups(file)) {
+    for (const std::string& s : not_resolved(*g)) print_prose("note: {}\n", s);
+  }
+  for (const Answer& a : answers(file)) {
+    print_prose("{}\n", a.faster ? in_colour(Colour::green, a.text) : a.text);
+  }
   return tally;
 }
 

@@ -1,5 +1,7 @@
 #include "harness/cli/options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,6 +22,19 @@ std::vector<std::string> names_for_patterns() {
   for (const Variant* v : variants()) names.push_back(v->name());
   for (const Microbenchmark* m : microbenchmarks()) names.push_back(m->name);
   return names;
+}
+
+/// What is no pattern, although it stands where one is expected: a study, a part of a size, or the
+/// second value of a list.
+std::string objection_to_pattern(const std::string& text) {
+  if (is_study(text)) return fmt::format("'{0}' is a study: amasia study {0}", text);
+  if (text.find('=') != std::string::npos) {
+    return fmt::format("'{}' is part of a size: --size name=value,name=value is one word", text);
+  }
+  if (find_word<CacheMode>(text) || find_word<LaunchMode>(text)) {
+    return fmt::format("'{}' belongs to a list: --cache cold,hot is one word", text);
+  }
+  return {};
 }
 
 /// A default that only the text knows: what it stands for is decided later.
@@ -75,12 +90,22 @@ std::map<std::string, std::string> settings_of(const CampaignRequest& c) {
           {"seed", std::to_string(c.seed)}};
 }
 
-void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
+bool is_study(const std::string& name) {
+  const auto& list = studies();
+  return std::any_of(list.begin(), list.end(), [&](const Study& s) { return s.name == name; }) ||
+         !inventory_rows(name).empty();
+}
+
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns, bool documents) {
+  const auto objection = [documents](const std::string& text) {
+    const bool document = documents && !inventory_rows(text).empty();
+    return document ? std::string() : objection_to_pattern(text);
+  };
   defaulting_to(command
                     .add_option("patterns", patterns,
                                 "variants by glob: pathfinder, '*/tma', hotspot/dsm; else "
                                 "microbenchmarks: memory/latency, 'memory/*'")
-                    ->check(offers(names_for_patterns()))
+                    ->check(offers(names_for_patterns(), objection))
                     ->type_name("PATTERN"),
                 "all variants");
 }
@@ -209,7 +234,7 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   defaulting_to(
       command
           .add_option("--records", r.session.records,
-                      "earlier results of this GPU model to hold the ceilings against, or none")
+                      "earlier results of this GPU model to compare the ceilings with, or none")
           ->type_name("FOLDER"),
       "results/<gpu>");
   add_keeping(command, r.session);

@@ -33,7 +33,11 @@ struct MeasureRequest {
 /// Which cases, as the provenance of a result has it.
 std::map<std::string, std::string> settings_of(const CampaignRequest& campaign);
 
-void add_patterns(CLI::App& command, std::vector<std::string>& patterns);
+/// Whether a study or a part of a source document has this name.
+bool is_study(const std::string& name);
+
+/// `documents`: whether a pattern may also be the name of a source document or of a part of one.
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns, bool documents = false);
 /// --size.
 void add_given_sizes(CLI::App& command, SizeRequest& sizes, const std::string& otherwise);
 /// --size and --preset; without either, `own` says which.

@@ -25,7 +25,7 @@ std::array<const std::string*, 5> all(const ExportPaths& p) {
   return {&p.json, &p.csv, &p.csv_points, &p.csv_samples, &p.markdown};
 }
 
-/// Somebody who asked for the wrong form of a file would otherwise wonder what he got.
+/// Says why a form that was asked for holds nothing.
 void note_empty(const std::string& path, const std::string& what_is_missing) {
   print_prose("note: the file holds {}: there is nothing in {}\n", what_is_missing,
               path == "-" ? "what is printed" : path);

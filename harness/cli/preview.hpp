@@ -9,7 +9,7 @@
 
 namespace amasia {
 
-/// A campaign as somebody reads it before starting it.
+/// A campaign, to be read before it is started.
 struct Preview {
   /// The GPU it would run on, or why there is none.
   struct Machine {
@@ -27,7 +27,7 @@ struct Preview {
 Preview::Machine look_at(const SessionOptions& options);
 
 /// Groups with their rows and configs, device memory by size, expected time; lines of at most 100
-/// columns. What depends on a device that is not there is said to be unknown.
+/// columns. What depends on a device that is not there is shown as unknown.
 std::string describe(const Preview& preview);
 
 /// The same on stdout, with the closing sentence.

@@ -80,9 +80,11 @@ CLI::Validator one_of(std::vector<std::string> choices) {
       list, choices_name);
 }
 
-CLI::Validator offers(std::vector<std::string> names) {
-  return CLI::Validator([](std::string&) { return std::string{}; },
-                        fmt::format("{}", fmt::join(names, ",")), offers_name);
+CLI::Validator offers(const std::vector<std::string>& names,
+                      std::function<std::string(const std::string&)> objection) {
+  return CLI::Validator(
+      [objection = std::move(objection)](std::string& text) { return objection(text); },
+      fmt::format("{}", fmt::join(names, ",")), offers_name);
 }
 
 std::vector<std::string> choices_of(CLI::Option& option) { return names_in(option, choices_name); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ CLI::Validator unsigned_integer();
 /// One of `choices`; anything else is answered with the nearest of them.
 CLI::Validator one_of(std::vector<std::string> choices);
 
-/// Accepts everything; `names` are offered by the shell's completion.
-CLI::Validator offers(std::vector<std::string> names);
+/// Accepts what `objection` has nothing to say of; `names` are offered by the shell's completion.
+CLI::Validator offers(const std::vector<std::string>& names,
+                      std::function<std::string(const std::string&)> objection);
 
 /// The names that one_of() or offers() was given, {} for an option without.
 std::vector<std::string> choices_of(CLI::Option& option);

@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/cli/command_line.hpp"
-#include "harness/cli/description.hpp"
+#include "harness/cli/help.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/claim.hpp"
@@ -153,7 +153,7 @@ int run_program(int argc, char** argv) {
   Request request;
   CLI::App program(gbench().summary, gbench().name);
   declare(program, request);
-  describe_alone(program, gbench());
+  give_help(program, gbench());
   try {
     std::reverse(own.begin(), own.end());  // as CLI11 takes them
     program.parse(std::move(own));
@@ -165,7 +165,8 @@ int run_program(int argc, char** argv) {
     print_data("{}\n", version.what());
     return exit_ok;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{} (amasia-gbench --help)", error.what()));
+    throw UsageError(
+        fmt::format("{} (amasia-gbench --help)", objection_of(error, program, "amasia-gbench")));
   }
   if (request.campaign.patterns.empty()) request.campaign.patterns = everything();
   const Cases cases = cases_of(request.campaign);

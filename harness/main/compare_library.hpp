@@ -18,12 +18,12 @@ using amasia_callback = int (*)(int what, void* stream, char* text, unsigned lon
 /// Of the suite, "0.1.0".
 const char* amasia_compare_version(void);
 
-/// Compares as `request`, a JSON object, says:
+/// Compares as `request` says, a JSON object with these members.
 ///   "name", "names": [...], "cache": "cold" | "hot", "seconds", "min_rounds", "max_rounds",
 ///   "precision", "confidence", "device", "argv": [...], "reset": bool, "verify": bool,
 ///   "inputs": bool, "progress": bool, "stream": null or an integer,
 ///   "work": null or {"operations", "bytes_read", "bytes_written"},
-///   "size": {name: integer or text, ...}, not empty
+///   "size": {name: integer or text, ...}, not empty.
 /// Answers with a JSON object, to be given back to amasia_compare_free(): {"result": a result file,
 /// "answers": [a sentence for each comparison, in their order]}, or {"error": "usage" | "no device"
 /// | "stopped" | "failed", "message"}. Null: there is no memory for an answer. One at a time.

@@ -146,8 +146,9 @@ std::vector<Parameters> sizes_of(const App& app, const SizeRequest& request,
         "--size rows=1000,cols=1000");
   }
   std::vector<Parameters> sizes;
+  const std::string example = Parameters(app.parameters(), {}).to_string();
   for (const std::string& text : request.given) {
-    sizes.emplace_back(app.parameters(), parse_size(text));
+    sizes.emplace_back(app.parameters(), parse_size(text, "size", example));
     app.device_bytes(sizes.back());  // throws when the size overflows
   }
   return sizes;

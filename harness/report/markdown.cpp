@@ -118,15 +118,15 @@ Table gain_table(std::vector<Gain> gains) {
   return table;
 }
 
-/// What it costs to say with a library's words what a strategy says with instructions.
+/// What it costs to implement a strategy with a library in place of instructions.
 Table spelling_table(const GroupResult& group) {
   Table table;
   table.columns = {{"strategy", "strategy"},
-                   {"spelling", "spelled as"},
+                   {"spelling", "implemented with"},
                    {"config", "config"},
-                   {"time_ms", "time so spelled", "ms", true},
-                   {"against_ms", "of the strategy", "ms", true},
-                   {"speedup", "speed-up by the spelling"}};
+                   {"time_ms", "time", "ms", true},
+                   {"against_ms", "time of the strategy", "ms", true},
+                   {"speedup", "speed-up"}};
   const auto time = [](const Row& row) {
     return row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
                        : Cell();
@@ -296,7 +296,9 @@ std::string to_markdown(const ResultFile& file) {
       text += to_markdown(gain_table(gains));
     }
     if (const Table spellings = spelling_table(group); !spellings.rows.empty()) {
-      text += "\nStrategies beside the same in a library's words, in configs of the same name:\n\n";
+      text +=
+          "\nStrategies beside the same implemented with a library, in configs of the same "
+          "name:\n\n";
       text += to_markdown(spellings);
     }
     list(remarks(group));

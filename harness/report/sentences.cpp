@@ -5,9 +5,12 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/gains.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/report/cells.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
@@ -15,57 +18,39 @@ namespace amasia {
 
 namespace {
 
-std::string ratio_text(const Comparison& c) {
-  return fmt::format("{}x [{}, {}]", format_number(c.speedup.ratio), format_number(c.speedup.low),
-                     format_number(c.speedup.high));
+using Comparisons = std::vector<const Comparison*>;
+
+/// Digits after the point with which an end that is not 1 is not shown as 1, and the two ends not
+/// as one number.
+int digits_for(double low, double high) {
+  constexpr int most = 6;
+  for (int digits = 2; digits < most; ++digits) {
+    const auto shown = [&](double value) { return fmt::format("{:.{}f}", value, digits); };
+    const auto told = [&](double end) { return end == 1 || shown(end) != shown(1); };
+    if (told(low) && told(high) && (low == high || shown(low) != shown(high))) return digits;
+  }
+  return most;
+}
+
+/// "1.17× [1.15, 1.19]"
+std::string ratio_text(const RatioInterval& r) {
+  const int digits = digits_for(r.low, r.high);
+  return fmt::format("{:.{}f}× [{:.{}f}, {:.{}f}]", r.ratio, digits, r.low, digits, r.high, digits);
 }
 
 bool is_difference(SpeedClaim claim) {
   return claim == SpeedClaim::faster || claim == SpeedClaim::slower;
 }
 
-/// What a speed-up at best consists of, where that is more than movement.
-std::string parts_of(const Gain& gain) {
-  if (gain.by_schedule == nullptr) return "";
-  const SpeedClaim claim = gain.by_movement->claim;
-  const bool resolved = is_difference(claim);
-  return fmt::format(", {} of it by schedule ({} for {}) and {} by movement{}",
-                     ratio_text(*gain.by_schedule), gain.schedule, gain.baseline_schedule,
-                     ratio_text(*gain.by_movement),
-                     resolved ? "" : fmt::format(", {}", word_of(claim)));
-}
-
-/// What may resolve a claim that is not; empty where nothing does.
-std::string remedy_of(SpeedClaim claim, int rounds) {
-  switch (claim) {
-    case SpeedClaim::not_resolved:
-      return fmt::format("; more rounds (--rounds {}) may resolve it",
-                         2 * std::max(rounds, least_rounds) + 1);
-    case SpeedClaim::within_noise:
-      return "; a machine on which baseline differs less from itself may resolve it";
-    default:
-      return "";
+/// "tma", "tma, dsm", "tma, dsm, 2 more".
+std::string names_of(const Comparisons& list) {
+  constexpr std::size_t most = 2;
+  std::vector<std::string> names;
+  for (const Comparison* c : list) {
+    if (names.size() < most) names.push_back(strategy_of(c->variant));
   }
-}
-
-/// The comparisons of a group that have a sentence, the largest speed-up first: those with a claim,
-/// and of those without one what ran faster than everything that was found faster.
-std::vector<const Comparison*> said_of(const GroupResult& group) {
-  std::vector<const Comparison*> best;
-  double fastest = 1;
-  for (const Comparison& c : group.comparisons) {
-    if (c.role != Role::best || c.control || c.claim == SpeedClaim::invalid) continue;
-    if (!is_difference(c.claim) && most_difference(c)) continue;  // as good as baseline
-    best.push_back(&c);
-    if (c.claim == SpeedClaim::faster) fastest = std::max(fastest, c.speedup.ratio);
-  }
-  std::erase_if(best, [&](const Comparison* c) {
-    return !is_difference(c->claim) && c->speedup.ratio <= fastest;
-  });
-  std::stable_sort(best.begin(), best.end(), [](const Comparison* a, const Comparison* b) {
-    return a->speedup.ratio > b->speedup.ratio;
-  });
-  return best;
+  if (list.size() > most) names.push_back(fmt::format("{} more", list.size() - most));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// "0.8 %", never less than there is.
@@ -73,59 +58,161 @@ std::string percent_up(double share) {
   return fmt::format("{:.1f} %", std::ceil(1000 * share) / 10);
 }
 
-/// Where each comparison at best is a tie, that.
-std::optional<std::string> tie_of(const GroupResult& group) {
+/// At their best; at iso where nothing else is compared.
+Comparisons compared_in(const GroupResult& group) {
+  for (const Role role : {Role::best, Role::iso}) {
+    Comparisons list;
+    for (const Comparison& c : group.comparisons) {
+      if (c.role == role && !c.control && c.claim != SpeedClaim::invalid) list.push_back(&c);
+    }
+    if (!list.empty()) return list;
+  }
+  return {};
+}
+
+/// Takes out of `list`, and returns, what `which` says.
+template <class Which>
+Comparisons taken_out(Comparisons& list, const Which& which) {
+  Comparisons out;
+  std::copy_if(list.begin(), list.end(), std::back_inserter(out), which);
+  std::erase_if(list, which);
+  return out;
+}
+
+/// Where each is a tie, by how much they differ from baseline at most.
+std::optional<double> tie_of(const Comparisons& list) {
   double most = 0;
-  int ties = 0;
-  for (const Comparison& c : group.comparisons) {
-    if (c.role != Role::best || c.control) continue;
-    const auto difference = most_difference(c);
+  for (const Comparison* c : list) {
+    const auto difference = most_difference(*c);
     if (!difference) return std::nullopt;
     most = std::max(most, *difference);
-    ++ties;
   }
-  if (ties == 0) return std::nullopt;
-  return fmt::format("{}: a tie: no strategy differs from baseline by more than {}",
-                     group.key.to_string(), percent_up(most));
+  return most;
+}
+
+/// The largest first, of the found faster. What baseline gains by the strategy's schedule, too,
+/// movement is not shown to gain: it is in `by_schedule`.
+struct Found {
+  Comparisons faster{}, by_schedule{}, undecided{};
+};
+
+Found found_in(const GroupResult& group) {
+  Comparisons list = compared_in(group);
+  std::stable_sort(list.begin(), list.end(), [](const Comparison* a, const Comparison* b) {
+    return a->speedup.ratio > b->speedup.ratio;
+  });
+  Found found;
+  found.undecided = taken_out(list, [](const Comparison* c) { return !is_difference(c->claim); });
+  found.faster =
+      taken_out(list, [](const Comparison* c) { return c->claim == SpeedClaim::faster; });
+  const std::vector<Gain> gains = gains_of(group);
+  found.by_schedule = taken_out(found.faster, [&](const Comparison* c) {
+    return std::any_of(gains.begin(), gains.end(), [&](const Gain& gain) {
+      return gain.total == c && gain.by_schedule != nullptr &&
+             gain.by_schedule->claim == SpeedClaim::faster &&
+             gain.by_movement->claim != SpeedClaim::faster;
+    });
+  });
+  return found;
+}
+
+/// Of user kernels, which have `inputs`, the name of the first.
+std::string baseline_of(const GroupResult& group, const Comparison& c) {
+  const auto pair = rows_of(group.rows, c);
+  if (pair && !group.inputs.empty()) return pair->reference->config;
+  return c.role == Role::best ? "the tuned baseline" : "the baseline";
+}
+
+std::optional<Answer> answer_of(const GroupResult& group, const std::string& runs) {
+  const Comparisons compared = compared_in(group);
+  if (compared.empty()) return std::nullopt;
+  const std::string base = baseline_of(group, *compared.front());
+  auto [faster, by_schedule, undecided] = found_in(group);
+  const std::string label = group.key.to_string() + ": ";
+  if (!faster.empty()) {
+    const Comparison& best = *faster.front();
+    faster.erase(faster.begin());
+    const Comparisons ties =
+        taken_out(faster, [&](const Comparison* c) { return c->speedup.high >= best.speedup.low; });
+    return Answer{fmt::format("{}{} {} faster than {}{} ({})", label, strategy_of(best.variant),
+                              ratio_text(best.speedup), base,
+                              ties.empty() ? "" : "; ties with " + names_of(ties), runs),
+                  true, best.speedup.ratio};
+  }
+  if (!by_schedule.empty()) {
+    const Comparison& best = *by_schedule.front();
+    return Answer{fmt::format("{}{} {} faster than {} by its schedule alone ({})", label,
+                              strategy_of(best.variant), ratio_text(best.speedup), base, runs),
+                  true, best.speedup.ratio};
+  }
+  if (undecided.empty()) {
+    return Answer{fmt::format("{}{} wins: every other one is slower ({})", label, base, runs)};
+  }
+  if (const auto most = tie_of(undecided)) {
+    return Answer{fmt::format("{}a tie: {} and {} differ by at most {} ({})", label,
+                              names_of(undecided), base, percent_up(*most), runs)};
+  }
+  return Answer{fmt::format("{}not resolved: {} may be faster than {} ({})", label,
+                            names_of(undecided), base, runs)};
+}
+
+/// What may resolve a claim that is not; empty where nothing does.
+std::string remedy_of(SpeedClaim claim, int rounds) {
+  const int more = 2 * std::max(rounds, least_rounds) + 1;
+  switch (claim) {
+    case SpeedClaim::not_resolved:
+      return fmt::format("; more rounds (--min-rounds {0} --max-rounds {0}) may resolve it", more);
+    case SpeedClaim::within_noise:
+      return "; a machine on which baseline differs less from itself may resolve it";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
 
+std::vector<Answer> answers(const ResultFile& file) {
+  const std::size_t sessions = file.provenance.sessions.size();
+  const std::string runs =
+      sessions > 1 ? fmt::format("the first of {} runs", sessions) : std::string("one run");
+  std::vector<Answer> list;
+  for (const GroupResult* group : shown_groups(file)) {
+    if (auto answer = answer_of(*group, runs)) list.push_back(std::move(*answer));
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Answer& a, const Answer& b) { return a.ratio > b.ratio; });
+  return list;
+}
+
+std::vector<std::string> not_resolved(const GroupResult& group) {
+  const auto [faster, by_schedule, undecided] = found_in(group);
+  const double fastest = faster.empty() ? 1 : faster.front()->speedup.ratio;
+  std::vector<std::string> lines;
+  for (const Comparison* c : undecided) {
+    if (c->speedup.ratio <= fastest || most_difference(*c)) continue;
+    lines.push_back(fmt::format("{}: {} ran {}, {}{}", group.key.to_string(),
+                                strategy_of(c->variant), ratio_text(c->speedup), word_of(c->claim),
+                                remedy_of(c->claim, group.rounds)));
+  }
+  return lines;
+}
+
 std::string sentence_of(const Comparison& comparison, const std::string& name,
                         const std::string& against) {
   const SpeedClaim claim = comparison.claim;
+  const RatioInterval& ratio = comparison.speedup;
   if (!is_difference(claim)) {
     const auto tie = most_difference(comparison);
     return fmt::format(
-        "{} against {}: {}, {}", name, against,
+        "{} against {}: {}, {}x [{}, {}]", name, against,
         tie ? "no difference larger than " + percent_up(*tie) : std::string(word_of(claim)),
-        ratio_text(comparison));
+        format_number(ratio.ratio), format_number(ratio.low), format_number(ratio.high));
   }
-  const RatioInterval& ratio = comparison.speedup;
   const Estimate times = claim == SpeedClaim::faster
                              ? estimate_of(ratio)
                              : Estimate{1 / ratio.ratio, 1 / ratio.high, 1 / ratio.low};
   return fmt::format("{} ran {}x [{}, {}] {} than {}", name, format_number(times.value),
                      format_number(times.low), format_number(times.high), word_of(claim), against);
-}
-
-std::vector<std::string> sentences(const GroupResult& group) {
-  if (const auto tie = tie_of(group)) return {*tie};
-  const std::vector<Gain> gains = gains_of(group);
-  std::vector<std::string> lines;
-  for (const Comparison* comparison : said_of(group)) {
-    lines.push_back(fmt::format("{}: {}", group.key.to_string(),
-                                sentence_of(*comparison, strategy_of(comparison->variant),
-                                            strategy_of(comparison->against))));
-    if (!is_difference(comparison->claim)) {
-      lines.back() += remedy_of(comparison->claim, group.rounds);
-      continue;
-    }
-    for (const Gain& gain : gains) {
-      if (gain.total == comparison) lines.back() += parts_of(gain);
-    }
-  }
-  return lines;
 }
 
 }  // namespace amasia

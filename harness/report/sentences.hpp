@@ -8,12 +8,19 @@
 
 namespace amasia {
 
-/// "hotspot rows=512,cols=512 cold stream: tma ran 1.18x [1.16, 1.20] faster than baseline": a
-/// sentence for each claim of the role best that is faster or slower, the largest speed-up first. A
-/// strategy that ran faster than all of these and is not resolved is named as well, with what may
-/// resolve it. Where every interval holds 1 closely: "...: a tie: no strategy differs from baseline
-/// by more than 0.8 %".
-std::vector<std::string> sentences(const GroupResult&);
+/// What a group answers, in the words of README's verdict lines.
+struct Answer {
+  std::string text;  // "lud n=8192 cold stream: tma 1.17× [1.15, 1.19] faster than the tuned ..."
+  bool faster = false;  // than baseline, by a strategy
+  double ratio = 0;     // the winner's; 0 where there is none
+};
+
+/// An answer for each group that is valid and compares anything, the largest speed-up first.
+std::vector<Answer> answers(const ResultFile& file);
+
+/// What ran faster than a group's winner and is not resolved, with what may resolve it: "dsm ran
+/// 1.20× [0.99, 1.31], not resolved; more rounds (...) may resolve it".
+std::vector<std::string> not_resolved(const GroupResult& group);
 
 /// "tma ran 1.18x [1.16, 1.20] faster than baseline", under these names; where nothing is claimed,
 /// that, with the ratio and its interval.

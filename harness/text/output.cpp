@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 #include "harness/text/file.hpp"
 
@@ -13,6 +15,15 @@ namespace amasia {
 namespace {
 
 bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF; }
+
+void write_to_stderr(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
 
 }  // namespace
 
@@ -35,13 +46,27 @@ std::string in_one_line(std::string_view text) {
   return line;
 }
 
+std::string in_colour(Colour colour, const std::string& text) {
+  static const bool coloured = [] {
+    const char* const forbidden = std::getenv("NO_COLOR");
+    const char* const terminal = std::getenv("TERM");
+    return ::isatty(STDERR_FILENO) == 1 && (forbidden == nullptr || *forbidden == '\0') &&
+           terminal != nullptr && terminal != std::string_view("dumb");
+  }();
+  return coloured ? fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(colour), text) : text;
+}
+
 void write_prose(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
+  constexpr std::pair<std::string_view, Colour> first_words[] = {
+      {"amasia:", Colour::red}, {"FAILED", Colour::red},      {"CRASHED", Colour::red},
+      {"INVALID", Colour::red}, {"warning:", Colour::yellow}, {"interrupted:", Colour::yellow},
+      {"next:", Colour::cyan}};
+  for (const auto& [word, colour] : first_words) {
+    if (!text.starts_with(word)) continue;
+    write_to_stderr(in_colour(colour, std::string(word)));
+    text.remove_prefix(word.size());
   }
+  write_to_stderr(text);
 }
 
 void write_data(std::string_view text) {

@@ -18,9 +18,9 @@ class OutputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Once, first thing in the program: a closed standard stream is given a descriptor that refuses
-/// (stdout) or swallows (stderr), so that no file opened later takes its number and receives what
-/// was meant for it; and a reader that goes away is an error of write(2), no signal.
+/// Once, first thing in the program. A closed stream is given a descriptor that refuses (stdout) or
+/// swallows (stderr): a file opened later would take its number and receive what was meant for it.
+/// A reader that goes away is an error of write(2) then, no signal.
 void secure_standard_streams();
 
 /// The text with '?' for every control character, an end of line among them, and cut after 2000
@@ -28,7 +28,12 @@ void secure_standard_streams();
 /// they like.
 std::string in_one_line(std::string_view text);
 
-/// Never throws.
+/// The text in this colour where stderr is a terminal and NO_COLOR does not forbid it: what says
+/// the same without.
+enum class Colour { red = 31, green = 32, yellow = 33, cyan = 36 };
+std::string in_colour(Colour colour, const std::string& text);
+
+/// What begins with a word such as FAILED or "next:" is coloured by it. Never throws.
 void write_prose(std::string_view text) noexcept;
 /// print_prose("{} of {}\n", i, n)
 template <class... Arguments>

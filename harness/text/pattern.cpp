@@ -1,29 +1,18 @@
 #include "harness/text/pattern.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace amasia {
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Greedy with one point of return: after a later '*', an earlier one never needs another try.
-  std::size_t p = 0, t = 0, after_star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      after_star = ++p;
-      resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p, ++t;
-    } else if (after_star != std::string_view::npos) {
-      p = after_star;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return ::fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), FNM_NOESCAPE) == 0;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -63,24 +52,15 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   return names;
 }
 
-std::string join_names(const std::vector<std::string>& names, std::string_view separator) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += separator;
-    text += name;
-  }
-  return text;
-}
-
 std::string suggestion(std::string_view name, const std::vector<std::string>& valid) {
   const std::vector<std::string> near = nearest_names(name, valid);
-  if (!near.empty()) return "did you mean " + join_names(near, " or ") + "?";
+  if (!near.empty()) return fmt::format("did you mean {}?", fmt::join(near, " or "));
   if (valid.empty()) return "there are none";
   constexpr std::size_t most = 12;  // what still reads as one line
   std::vector<std::string> shown(
       valid.begin(), valid.begin() + static_cast<std::ptrdiff_t>(std::min(valid.size(), most)));
   if (shown.size() < valid.size()) shown.emplace_back("...");
-  return "valid: " + join_names(shown);
+  return fmt::format("valid: {}", fmt::join(shown, ", "));
 }
 
 }  // namespace amasia

@@ -8,8 +8,8 @@
 
 namespace amasia {
 
-/// Whether `text` as a whole matches `pattern`: '*' any run of characters (none too, '/' too), '?'
-/// one character, everything else itself. Linear memory, at worst |pattern| x |text| steps.
+/// Whether `text` as a whole matches `pattern`, as fnmatch(3): '*' is any run of characters, '/'
+/// among them.
 bool glob_match(std::string_view pattern, std::string_view text);
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`
@@ -20,9 +20,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// off that they share no more than chance (distance above half the longer name) are left out.
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& valid,
                                        std::size_t count = 3);
-
-/// "a, b, c": names joined for a message.
-std::string join_names(const std::vector<std::string>& names, std::string_view separator = ", ");
 
 /// What an error message about an unknown name should end with: "did you mean a or b?" when
 /// something is near, otherwise "valid: a, b, c" (at most 12 names).

@@ -49,6 +49,19 @@ def among(value: str | None, valid: Sequence[str], what: str) -> None:
         raise PlotsError(f'no {what} "{value}" in the result files; {nearest(value, valid)}')
 
 
+def gpu_named(part: str | None, gpus: Sequence[str]) -> str | None:
+    """The GPU that is called so, or the only one whose name has this part, case aside; None for
+    None. Raises PlotsError."""
+    if part is None or part in gpus:
+        return part
+    found = [gpu for gpu in gpus if part.casefold() in gpu.casefold()]
+    if len(found) > 1:
+        raise PlotsError(f'"{part}" is part of several GPUs: {", ".join(found)}')
+    if not found:
+        among(part, gpus, "GPU")
+    return found[0]
+
+
 @dataclass(frozen=True)
 class Selection:
     """Result files, and the GPU, app, size and modes chosen of them; None leaves open. ``asked``
@@ -78,8 +91,7 @@ class Selection:
         self.asked.update(("gpu", "app"))
         if results.groups.empty:
             raise PlotsError("the result files hold no comparison group")
-        among(self.gpu, results.gpus, "GPU")
-        results = results.where(gpu=self.gpu or results.gpus[0])
+        results = results.where(gpu=gpu_named(self.gpu, results.gpus) or results.gpus[0])
         among(self.app, sorted(set(results.groups["app"])), "app")
         return results.where(app=self.app)
 
@@ -117,9 +129,9 @@ class Selection:
         return results.only(groups[(groups["size"] == self.size) | (labels == self.size)])
 
     def of_cross(self) -> Selection:
-        """The same choice among the tables of `amasia cross`. Raises PlotsError without any."""
+        """The same choice among the tables of the role cross. Raises PlotsError without any."""
         if self.results.cross is None:
-            raise PlotsError("the result files hold no table of amasia cross")
+            raise PlotsError("the result files hold no table of the role cross")
         other = replace_selection(self)
         other.__dict__["results"] = self.results.cross
         return other
@@ -143,9 +155,10 @@ class Selection:
         """All of one GPU: microbenchmarks belong to no group."""
         self.asked.add("gpu")
         results = self.results
-        among(self.gpu, results.gpus, "GPU")
         with_points = [g for g in results.gpus if (results.points["gpu"] == g).any()]
-        return results.where(gpu=self.gpu or (with_points or results.gpus)[0])
+        return results.where(
+            gpu=gpu_named(self.gpu, results.gpus) or (with_points or results.gpus)[0]
+        )
 
 
 def replace_selection(selection: Selection, **changes: str | None) -> Selection:

@@ -1,8 +1,9 @@
-"""Stands for Nsight Compute's ncu where there is none: takes its options, runs the program once for
-each pass, and prints a table in its form, with one result for each row that the stub device was
-asked to count between two marks (a line "count <variant> <config>" of its log).
+"""Stands for Nsight Compute's ncu where there is none. It takes ncu's options, runs the program
+once for each pass, and prints a table in ncu's form. The table has one result for each row that the
+stub device was asked to count between two marks (a line "count <variant> <config>" of its log).
 
-What it counts is what FAKE_NCU says, a JSON object, everything in it optional:
+FAKE_NCU says what it counts, a JSON object whose members are all optional.
+
   "passes":  how often the program is run (2)
   "values":  {"<variant> <config>": {metric: text as printed}}; "n/a" is a metric it does not know
   "results": how many of the results it prints (all)

@@ -121,8 +121,8 @@ def test_old_against_new(bench: Bench) -> None:
     )
     times = {"saxpy/baseline": {"ms": 2.0}, "saxpy/new": {"ms": 1.0}}
     result = bench.measure("--csv", "rows.csv", script={"rows": times})
-    assert "baseline is old, outputs are held against old" in result.stderr
-    assert re.search(r"new ran 2\.000x \[.*\] faster than baseline", result.stderr)
+    assert "baseline is old, outputs are compared with those of old" in result.stderr
+    assert re.search(r"new 2\.00× \[.*\] faster than old \(one run\)", result.stderr)
     rows = bench.rows()
     assert rows["baseline"]["config"] == "old" and rows["new"]["config"] == "new"
     assert rows["new"]["verdict"]["checked"] == 2000, "the timed input, and another one"

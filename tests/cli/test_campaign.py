@@ -253,7 +253,7 @@ def calls(folder: Path) -> list[str]:
         (["--gpus", "2", "--at-once", "-1", "run", "stub"], "--at-once takes a positive number"),
         (["--gpus", "2", "--fast", "1", "run", "stub"], "no option --fast"),
         (["--gpus"], "--gpus wants a value"),
-        (["--gpus", "2", "merge", "a.json"], "expected study, run or cross"),
+        (["--gpus", "2", "merge", "a.json"], "expected study or run"),
         (["--gpus", "2", "run", "stub", "--out=x.json"], "--out=x.json is decided here"),
         (["--gpus", "2", "run", "stub", "--shard", "1/2"], "--shard is decided here"),
         (["--gpus", "2", "run", "stub", "--csv", "-"], "use amasia export"),

@@ -18,38 +18,68 @@ def one_line(result, status: int, most: int = 300) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["rnu"], "run"),
-        (["advise"], "python -m plots --help"),
-        (["run", "pathfindr"], "pathfinder"),
-        (["run", "hotspot/tmaa"], "hotspot/tma"),
-        (["study", "seed000-tabl4"], "seed000-table4"),
-        (["study", "000-99"], "000-09"),
-        (["study", "seed003-table1"], "nothing to measure"),
-        (["study", "seed000-table4", "hotspot"], "takes no patterns"),
-        (["run", "pathfinder", "--preset", "papr"], "paper"),
-        (["run", "pathfinder", "--size", "row=5"], "rows"),
-        (["run", "pathfinder", "--size", "rows=99999999999999999999"], "64 bits"),
-        (["run", "pathfinder", "--size", "rows=2000000000,cols=2000000000"], "63 bits"),
-        (["run", "pathfinder", "--size", "rows=5", "--preset", "quick"], "exclude"),
-        (["run", "--size", "rows=5"], "one app"),
-        (["run", "--cache", "warm"], "cold"),
-        (["run", "--flag-that-does-not-exist"], "--flag-that-does-not-exist"),
-        (["run", "--shard", "4/3"], "1 <= i <= n"),
-        (["run", "--seconds", "nan"], "--seconds: 'nan' is no number of seconds"),
-        (["run", "--shard", "4294967297/4294967298"], "1 <= i <= n"),
-        (["verify", "--seed", "-1"], "--seed: '-1' is no whole number"),
-        (["run", "--min-rounds", "50", "--max-rounds", "20"], "--min-rounds 50 is more than"),
-        (["study", "quick", "--min-rounds", "500"], "--max-rounds 51"),
-        (["tune", "--out", "x.json"], "--out"),
-        (["completion", "csh"], "bash"),
-        (["export", "missing-a.json"], "missing-a.json"),
-    ],
-)
-def test_usage_errors(amasia, tmp_path, arguments, expected):
-    assert expected in one_line(amasia(*arguments, cwd=tmp_path), 2)
+# What a newcomer types, and what the answer has to name.
+MISTAKES = [
+    ("", "such as amasia list"),
+    ("-v", "--version"),
+    ("--verison", "--version"),
+    ("rnu", "run"),
+    ("help rnu", "run"),
+    ("compare a.json b.json", "python -m plots compare"),
+    ("advise", "python -m plots advise"),
+    ("cross hotspot", "amasia run --roles cross"),
+    ("hotspot/tma", "amasia run hotspot/tma"),
+    ("quick", "amasia study quick"),
+    ("run quick", "amasia study quick"),
+    ("list quick", "amasia study quick"),
+    ("study hotspot", "amasia study quick hotspot"),
+    ("study", "expected amasia study NAME"),
+    ("study quik", "quick"),
+    ("study seed000-tabl4", "seed000-table4"),
+    ("study 000-99", "000-09"),
+    ("study seed003-table1", "nothing to measure"),
+    ("study seed000-table4 hotspot", "takes no patterns"),
+    ("run pathfindr", "pathfinder"),
+    ("run hotspot/tmaa", "hotspot/tma"),
+    ("run hotspot --cach=cold", "--cache"),
+    ("run hotspot --cache warm", "cold, hot"),
+    ("run hotspot --cache cold hot", "--cache cold,hot"),
+    ("run hotspot --dryrun", "--dry-run"),
+    ("run hotspot --rounds 9", "--max-rounds"),
+    ("run hotspot --gpu 0", "--device"),
+    ("run hotspot --output x.json", "--out"),
+    ("run hotspot --json", "a value is missing, FILE"),
+    ("run hotspot --device H200", "no whole number from 0 to 1023"),
+    ("run hotspot --seconds 5s", "'5s' is no number of seconds from 0.001"),
+    ("run hotspot --seconds nan", "'nan' is no number of seconds"),
+    ("run hotspot --shard 0/4", "1 <= i <= n"),
+    ("run hotspot --shard 4294967297/4294967298", "1 <= i <= n"),
+    ("run hotspot --min-rounds 50 --max-rounds 20", "--min-rounds 50 is more than"),
+    ("study quick --min-rounds 500", "--max-rounds 51"),
+    ("run hotspot --preset papr", "paper"),
+    ("run hotspot --size 4096", "expected rows=8192,cols=8192"),
+    ("run hotspot --size rows=4k cols=4k", "is one word"),
+    ("run hotspot --size row=5", "rows"),
+    ("run hotspot --size rows=4kb", "4096, 4k, 16 KiB, 2^20"),
+    ("run hotspot --size rows=99999999999999999999", "64 bits"),
+    ("run hotspot --size rows=1000M,cols=1000M", "63 bits"),
+    ("run hotspot --size rows=5 --preset quick", "exclude"),
+    ("run --size rows=5", "one app"),
+    ("run gemm --size mode=fp16", "fp32 or bf16"),
+    ("verify --seed -1", "'-1' is no whole number"),
+    ("tune --out x.json", "amasia tune has no option '--out'"),
+    ("completion csh", "bash"),
+    ("bench kernel.cu", "a description in TOML"),
+    ("export", "expected amasia export FILE"),
+    ("export a.json b.json", "'b.json' is one argument too many"),
+    ("export missing.json", "missing.json: cannot be read"),
+    ("merge a.json b.json", "expected amasia merge --out FILE INPUTS..."),
+]
+
+
+@pytest.mark.parametrize(("typed", "expected"), MISTAKES)
+def test_a_mistake_is_answered_with_what_is_expected(amasia, tmp_path, typed, expected):
+    assert expected in one_line(amasia(*typed.split(), cwd=tmp_path), 2)
 
 
 SIZE_BEFORE_PATTERN = ["--size", "rows=7,cols=5", "--size", "rows=3,cols=4", "pathfinder/tma"]
@@ -61,9 +91,7 @@ SIZE_BEFORE_PATTERN = ["--size", "rows=7,cols=5", "--size", "rows=3,cols=4", "pa
         ["run"],
         ["study", "quick"],
         ["tune"],
-        ["verify"],
         ["verify", "--in-process", *SIZE_BEFORE_PATTERN],
-        ["run", "--cache", "cold", "pathfinder"],
         ["run", "memory/*"],
         ["study", "seed000-table4"],
     ],
@@ -94,8 +122,13 @@ def test_list_names_every_variant_and_study(amasia, variants):
 
 def test_list_shows_every_microbenchmark_with_its_question(amasia, variants):
     listed = json.loads(amasia("list", "--json").stdout)
-    text = " ".join(amasia("list").stdout.split())  # long lines are wrapped
+    overview, folders = (
+        amasia("list").stdout,
+        {m["name"].split("/")[0] for m in listed["microbenchmarks"]},
+    )
+    text = " ".join(amasia("list", *(f"{folder}/*" for folder in folders)).stdout.split())
     for m in listed["microbenchmarks"]:
+        assert m["name"].split("/")[1] in overview
         assert m["name"] in text and m["question"].endswith("?") and m["question"] in text
     assert {m["name"] for m in listed["microbenchmarks"]} >= {"memory/latency", "memory/bandwidth"}
     lines = (ROOT / "inputs/published/inventory.csv").read_text().splitlines()
@@ -214,7 +247,7 @@ def test_nothing_is_reproduced_without_a_gpu_for_one_reason(amasia, tmp_path):
     out = ("--out", str(tmp_path / "again.json"))
     line = one_line(amasia("reproduce", str(recorded), *out, **NO_GPU), 3)
     assert "no usable GPU" in line and not (tmp_path / "again.json").exists()
-    # What a GPU would change nothing about is said once for each reason.
+    # One line for each reason that a GPU would not change.
     result = amasia("reproduce", str(recorded), "--dry-run", **NO_GPU, status=0)
     reasons = [line.rsplit(": ", 1)[1] for line in result.stderr.splitlines()]
     assert len(reasons) == len(set(reasons)) > 0

@@ -4,6 +4,8 @@ closing sentence that names the next command."""
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -14,12 +16,6 @@ from programs import NO_GPU, ROOT, program, runner
 PAGE = 100  # columns
 
 
-def command_names(amasia) -> list[str]:
-    text = amasia("--help").stdout
-    listed = text.split("Measure:")[1].split("Options:")[0]
-    return re.findall(r"^  (\w+)  ", listed, flags=re.MULTILINE)
-
-
 def too_wide(text: str) -> list[str]:
     return [line for line in text.splitlines() if len(line) > PAGE]
 
@@ -27,14 +23,24 @@ def too_wide(text: str) -> list[str]:
 def test_version_is_the_projects(amasia):
     text = (ROOT / "CMakeLists.txt").read_text()
     version = re.search(r"project\(amasia VERSION (\S+)", text)[1]
-    result = amasia("--version")
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"amasia {version}\n", "")
+    for asked in ("--version", "version"):
+        result = amasia(asked)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"amasia {version}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [[], ["*/tma"], ["gemm", "nw/dsm"], ["--sources"]])
+def test_help_has_a_page_for_each_command(amasia):
+    assert amasia("help").stdout == amasia("--help").stdout
+    assert amasia("help", "run").stdout == amasia("run", "--help").stdout
+    assert "--roles LIST" in amasia("help", "run").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["*/tma"], ["gemm", "nw/dsm"], ["--sources"], ["seed000"]]
+)
 def test_list_fits_the_page(amasia, arguments):
     result = amasia("list", *arguments, status=0)
     assert not too_wide(result.stdout)
+    assert arguments or len(result.stdout.splitlines()) <= 40
 
 
 def test_list_shows_the_sizes_of_every_preset(amasia):
@@ -95,7 +101,7 @@ def test_commands_end_with_the_next_one(amasia, tmp_path):
     assert last_line(amasia("doctor", **NO_GPU)).startswith("next: amasia verify --reference")
     assert last_line(amasia("verify", "--reference", "nw")).startswith("next: amasia ")
     ran = stub("run", "stub", "--size", "n=1000", "--out", "run.json", cwd=tmp_path, status=0)
-    assert last_line(ran).startswith("next: python -m plots report run.json ")
+    assert last_line(ran).startswith("next: python -m plots report run.json --out report.html ")
     verified = stub("verify", "stub", cwd=tmp_path)
     assert last_line(verified).startswith("next: amasia study quick ")
     tuned = stub("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json", cwd=tmp_path)
@@ -109,51 +115,67 @@ def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):
         ({}, ""),
         (script, r"\n  largest error 0\.5 of 1 accepted: stub/dsm \S+ \(r"),
     ):
-        done = stub(
-            "verify",
-            "stub",
-            "--size",
-            "n=1000",
-            cwd=tmp_path,
-            AMASIA_STUB=json.dumps(what),
-            status=0,
-        )
+        verify = ("verify", "stub", "--size", "n=1000")
+        done = stub(*verify, cwd=tmp_path, AMASIA_STUB=json.dumps(what), status=0)
         assert ("largest error" in done.stdout) == bool(said) and re.search(said, done.stdout)
 
 
-def bash_completions(words: list[str]) -> set[str]:
-    script = (
-        f'source <("{program("amasia")}" completion bash)\n'
-        f"COMP_WORDS=({' '.join(repr(w) for w in words)})\n"
-        f"COMP_CWORD={len(words) - 1}\n_amasia\n"
-        'printf "%s\\n" "${COMPREPLY[@]}"\n'
-    )
-    # compopt works inside a running completion only.
-    shell = "compopt() { :; }\n" + script
-    result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
-    return set(result.stdout.split())
+@pytest.mark.parametrize(
+    ("line", "some", "others"),
+    [
+        ("amasia ", {"run", "study", "help", "--version"}, {"--size"}),
+        ("amasia stu", {"study"}, {"run"}),
+        ("amasia help re", {"reproduce"}, {"run"}),
+        ("amasia run --", {"--size", "--dry-run", "--help"}, {"--reference", "run"}),
+        ("amasia run --cache ", {"cold", "hot"}, {"--cache"}),
+        ("amasia tune --preset s", {"smoke", "sweep"}, {"quick"}),
+        ("amasia study seed000-t", {"seed000-table4"}, {"quick"}),
+        ("amasia verify hot", {"hotspot"}, {"nw"}),
+        ("amasia completion ", {"bash", "fish", "zsh"}, set()),
+        ("amasia run --cold", set(), {"cold"}),
+    ],
+)
+def test_what_is_typed_is_continued(amasia, line, some, others):
+    words = line.split(" ")
+    asked = ("completion", "amasia", words[-1], words[-2])  # as bash calls it
+    offered = set(amasia(*asked, COMP_LINE=line, status=0).stdout.split())
+    assert some <= offered and not others & offered
+    behind = amasia(*asked, COMP_LINE=line + "xyz", COMP_POINT=str(len(line)))
+    assert set(behind.stdout.split()) == offered
 
 
-def test_bash_completes_commands_options_values_and_names(amasia):
-    assert set(command_names(amasia)) <= bash_completions(["amasia", ""])
-    assert bash_completions(["amasia", "stu"]) == {"study"}
-    assert {"--size", "--dry-run", "--help"} <= bash_completions(["amasia", "run", "--"])
-    assert "--reference" not in bash_completions(["amasia", "run", "--"])
-    assert bash_completions(["amasia", "run", "--cache", ""]) == {"cold", "hot"}
-    assert bash_completions(["amasia", "tune", "--preset", "s"]) == {"smoke", "sweep"}
-    assert "seed000-table4" in bash_completions(["amasia", "study", "seed000-t"])
-    assert "hotspot" in bash_completions(["amasia", "verify", "hot"])
-    assert bash_completions(["amasia", "completion", ""]) == {"bash", "fish", "zsh"}
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_take_their_script(amasia, tmp_path, shell):
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_takes_its_script(amasia, tmp_path, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    script = tmp_path / f"amasia.{shell}"
-    script.write_text(amasia("completion", shell).stdout)
-    subprocess.run([shell, "-n", str(script)], check=True, capture_output=True)
-    if shell == "fish":
-        asked = script.read_text() + "complete --do-complete 'amasia run --cache '\n"
-        done = subprocess.run(["fish"], input=asked, capture_output=True, text=True, check=True)
-        assert {line.split("\t")[0] for line in done.stdout.splitlines()} >= {"cold", "hot"}
+    asks = {
+        "bash": "complete -p amasia",
+        "zsh": "whence compgen",
+        "fish": "complete --do-complete 'amasia run --cache '",
+    }[shell]
+    script = amasia("completion", shell).stdout + asks + "\n"
+    path = f"{os.path.dirname(program('amasia'))}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [shell], input=script, capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": path},
+    )  # fmt: skip
+    assert {"fish": "cold", "bash": "amasia completion", "zsh": "compgen"}[shell] in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_colour_is_for_terminals_and_never_alone(environment, coloured):
+    master, terminal = pty.openpty()
+    environment = {n: v for n, v in os.environ.items() if n != "NO_COLOR"} | environment
+    done = subprocess.run([program("amasia"), "rnu"], stderr=terminal, env=environment, check=False)
+    os.close(terminal)
+    said = os.read(master, 1000).decode()
+    os.close(master)
+    assert done.returncode == 2 and said.startswith("\x1b[31mamasia:\x1b[0m ") == coloured
+    assert re.sub(r"\x1b\[\d+m", "", said).startswith("amasia: no command 'rnu'")

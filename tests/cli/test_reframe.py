@@ -119,7 +119,7 @@ def test_there_is_a_check_for_every_app(tmp_path: Path) -> None:
 def test_a_gpu_like_the_recorded_ones_passes_within_limits(
     tmp_path: Path, references: Path
 ) -> None:
-    """And rows that are recorded in another config have none, which is said."""
+    """Rows that are recorded in another config have none; a line names them."""
     recorded = json.loads(references.read_text())
     for entry in recorded["gpus"]["Stub 1"]:
         if entry["variant"] == "stub/dsm":

@@ -127,7 +127,11 @@ def test_sides_signs_and_control(stub: Stub) -> None:
     assert speedups["stub/tma"] == (pytest.approx(4), "faster")
     assert speedups["stub/dsm"] == (pytest.approx(0.5), "slower")
     assert speedups["control"] == (1, "not resolved")
-    assert "tma ran 4.000x" in result.stderr and "dsm ran 2.000x" in result.stderr
+    said = result.stderr.splitlines()
+    assert said[-2] == (
+        "stub n=1000 cold stream: tma 4.00× [4.00, 4.00] faster than the tuned baseline (one run)"
+    )
+    assert said[-1].startswith("next: ")
 
 
 def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None:
@@ -215,8 +219,8 @@ def test_a_slow_group_is_no_hang(stub: Stub) -> None:
 
 @pytest.mark.parametrize("once", [True, False])
 def test_a_kill_from_outside_costs_no_row(stub: Stub, once: bool) -> None:
-    """Whoever sends SIGKILL, the kernel short of memory included, need not mean the row at work.
-    One that is killed twice is left out."""
+    """A SIGKILL, such as the kernel's when memory is short, need not mean the row at work. A row
+    that is killed twice is left out."""
     fault = {"do": "kill", "at": "time"} | ({"once": str(stub.folder / "killed")} if once else {})
     stub.measure(script={"rows": {"stub/tma": {"fault": fault}}}, status=0 if once else 1)
     rows = stub.rows()
@@ -817,7 +821,8 @@ def test_a_reference_that_takes_too_long_is_ended(stub: Stub) -> None:
 
 
 def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
-    stub.run("cross", "--size", "n=1000", "--out", str(stub.out))
+    cross = ("--roles", "cross", "--size", "n=1000", "--out", str(stub.out))
+    stub.run("run", "crossed", *cross)
     rows = stub.group()["rows"]
     assert {row["role"] for row in rows} == {"cross"}
     cells = {(row["variant"], row["schedule"]): row for row in rows if row["repeat"] == 0}
@@ -831,10 +836,12 @@ def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
     assert "schedules, the same for all strategies: iso as it was published" in listed
     assert "cannot run wide: its neighbours are too far apart for a cluster" in listed
 
+    refused = stub.run("run", "stub", *cross, "--overwrite", status=2)
+    assert "stub has no configs divided into schedule and movement" in refused.stderr
+
     # A row that crashes leaves the others of its variant.
     script = {"rows": {"crossed/tma at wide": {"fault": {"do": "abort"}}}}
-    crossed = ("cross", "crossed/tma", "--size", "n=1000", "--out", str(stub.out), "--overwrite")
-    stub.run(*crossed, script=script, status=1)
+    stub.run("run", "crossed/tma", *cross, "--overwrite", script=script, status=1)
     status = {r["schedule"]: r["status"] for r in stub.group()["rows"] if "tma" in r["variant"]}
     assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}
 

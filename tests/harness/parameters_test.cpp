@@ -36,9 +36,17 @@ TEST(Parameters, ToStringIsWhatSizeAccepts) {
   EXPECT_EQ(Parameters(specs(), parse_size(p.to_string())), p);
 }
 
-TEST(Parameters, SpellingOfANumberDoesNotMatter) {
-  EXPECT_EQ(Parameters(specs(), {{"rows", "0012"}}), Parameters(specs(), {{"rows", "12"}}));
-  EXPECT_FALSE(Parameters(specs(), {{"rows", "13"}}) == Parameters(specs(), {{"rows", "12"}}));
+TEST(Parameters, ANumberMayHaveAPrefixOrAnExponent) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"0012", "12"},        {"4k", "4000"},          {"4K", "4000"},
+      {"4Ki", "4096"},       {"16 KiB", "16384"},     {"16kB", "16000"},
+      {"8 B", "8"},          {"2^20", "1048576"},     {"3MiB", "3145728"},
+      {"2 G", "2000000000"}, {"1T", "1000000000000"}, {"2^62", "4611686018427387904"}};
+  for (const auto& [text, value] : cases) {
+    EXPECT_EQ(Parameters(specs(), {{"cols", text}}), Parameters(specs(), {{"cols", value}}))
+        << text;
+  }
+  EXPECT_FALSE(Parameters(specs(), {{"cols", "13"}}) == Parameters(specs(), {{"cols", "12"}}));
 }
 
 TEST(Parameters, SayWhatIsWrong) {
@@ -50,11 +58,14 @@ TEST(Parameters, SayWhatIsWrong) {
                {"rows", "4001", "out of range"},
                {"cols", "-5", "out of range; expected 1 or more"},
                {"cols", "9223372036854775808", "does not fit in 64 bits"},
+               {"cols", "2^63", "does not fit in 64 bits"},
+               {"cols", "9223372036854775807k", "does not fit in 64 bits"},
                {"chip", "rodina", "no choice 'rodina'; did you mean rodinia?"},
                {"input", "a,b", "comma"}};
   for (const auto& c : cases) EXPECT_TRUE(contains(error_of({{c.name, c.value}}), c.says));
-  for (const char* text : {"", "12x", "1e3", "1.5", " 12", "0x10", "+5", "--5"}) {
-    EXPECT_TRUE(contains(error_of({{"rows", text}}), "no integer")) << text;
+  for (const char* text : {"", "12x", "1e3", "1.5", " 12", "0x10", "+5", "--5", "4kk", "4i", "4Mb",
+                           "4  k", "k", "2^", "2^-1", "2^2k", "2^300"}) {
+    EXPECT_TRUE(contains(error_of({{"rows", text}}), "no whole number")) << text;
   }
   const Parameters extreme(specs(),
                            {{"cols", "9223372036854775807"}, {"rows", "4000"}, {"offset", "-10"}});

@@ -86,17 +86,6 @@ TEST(Registry, IsInNameOrderAndVariantsByAppThenStrategyThenComparators) {
   EXPECT_TRUE(variants_of("mu").empty());
 }
 
-TEST(Registry, FindsByName) {
-  ASSERT_NE(find_app("mu"), nullptr);
-  EXPECT_EQ(find_app("mu")->name(), "mu");
-  EXPECT_EQ(find_app("m"), nullptr);
-  ASSERT_NE(find_variant("alpha/dsm"), nullptr);
-  EXPECT_EQ(find_variant("alpha/dsm")->strategy, "dsm");
-  EXPECT_EQ(find_variant("alpha"), nullptr);
-  EXPECT_NE(find_instance_factory("alpha"), nullptr);
-  EXPECT_EQ(find_instance_factory("mu"), nullptr);
-}
-
 TEST(Registry, AnAppOutsideTheTreeBringsItsDigests) {
   const std::string known = source_digest("hotspot/tma");
   ASSERT_FALSE(registered_source_digests().empty());  // as below, before main()
@@ -209,7 +198,6 @@ TEST(RegistrationMistakes, KnowsWhereSomethingIsRegistered) {
   EXPECT_EQ(place_of("placed"), "instance.cu:4");
   register_variant(variant("placed", "tma"));
   EXPECT_EQ(place_of("placed/tma"), fmt::format("harness/registry_test.cpp:{}", __LINE__ - 1));
-  EXPECT_EQ(last_registration().line, __LINE__ - 2);
   EXPECT_EQ(place_of("placed/dsm"), "");
 }
 

@@ -43,10 +43,5 @@ TEST(Words, WhatIsNoneNamesThoseThereAre) {
             "no status 'fine': expected ok, failed, skipped or crashed");
 }
 
-TEST(Words, NoneIsTheEmptyWord) {
-  EXPECT_EQ(word_of(std::optional<StopReason>()), "");
-  EXPECT_EQ(word_of(std::optional(StopReason::round_limit)), "round limit");
-}
-
 }  // namespace
 }  // namespace amasia

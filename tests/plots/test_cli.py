@@ -13,7 +13,9 @@ import synthetic
 
 from plots.cli import main
 from plots.commands.figure import drawable
+from plots.data.selection import gpu_named
 from plots.data.strategies import ROOT
+from plots.errors import PlotsError
 
 
 def run(capsys, *arguments):
@@ -210,3 +212,13 @@ def test_a_closed_stdout_is_a_line_and_a_reader_that_left_is_none(memory_file):
     assert closed.stderr == "plots: stdout cannot be written: it is closed\n"
     left = shell(f"set -o pipefail; {command} | head -1")
     assert left.returncode == 0 and left.stderr == "" and left.stdout.count("\n") == 1
+
+
+def test_a_gpu_is_known_by_a_part_of_its_name():
+    gpus = ["NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL", "NVIDIA H200"]
+    assert gpu_named(None, gpus) is None
+    for part, gpu in (("h200", gpus[2]), ("HBM3", gpus[0]), (gpus[1], gpus[1])):
+        assert gpu_named(part, gpus) == gpu
+    for part, said in (("H100", "part of several GPUs: NVIDIA H100 80GB"), ("A100", "no GPU")):
+        with pytest.raises(PlotsError, match=said):
+            gpu_named(part, gpus)

@@ -5,6 +5,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
+#include "harness/errors.hpp"
 #include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"
@@ -21,6 +22,12 @@ struct BenchRequest {
 
 ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   MeasureRequest& m = r.measure;
+  for (const char* code : {".cu", ".cubin", ".ptx", ".so"}) {
+    if (!r.file.ends_with(code)) continue;
+    throw UsageError(r.file +
+                     ": is code; bench takes a description in TOML that names it, such as " +
+                     "examples/bench/saxpy.toml (docs/bench.md)");
+  }
   const Description description = read_description(r.file);
   UserApp app = load_user_app(description);
   check_user_app(app);  // before anything is loaded
@@ -40,7 +47,7 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   m.finder_does = "says which thread read or wrote where it must not";
   const std::string baseline = app.implementations.front().name;
   const UserRegistration registration = register_user_app(std::move(app));
-  print_prose("note: baseline is {}, outputs are held against {}\n", baseline,
+  print_prose("note: baseline is {}, outputs are compared with those of {}\n", baseline,
               description.implementations[description.reference].name);
   return measure(m, argv);
 }
@@ -74,7 +81,7 @@ const bool bench_registered = register_command(
      .examples = {{{"amasia bench saxpy.toml",
                     "the first implementation against each of the others"},
                    {"amasia bench saxpy.toml --size n=1000000 --cache cold,hot --dry-run",
-                    "holds the file against the code, and shows what would run"}}},
+                    "compares the file with the code, and shows what would run"}}},
      .exits = exits_of_measuring,
      .declare = declare_bench});
 

@@ -86,11 +86,9 @@ Json everything() {
   return all;
 }
 
-constexpr std::size_t name_column = 28;
-
 /// "  <name>   <text>", wrapped under the text.
-void print_entry(const std::string& name, const std::string& text) {
-  write_data(wrapped(fmt::format("  {:<{}}", name + "  ", name_column - 2), text, name_column));
+void print_entry(const std::string& name, const std::string& text, std::size_t column = 28) {
+  write_data(wrapped(fmt::format("  {:<{}}", name + "  ", column - 2), text, column));
 }
 
 void print_parameters(const App& app) {
@@ -148,50 +146,81 @@ void print_variants(const SelectedApp& selected) {
   }
 }
 
-void print_microbenchmarks(const std::vector<const Microbenchmark*>& list) {
-  if (!list.empty()) print_data("microbenchmarks:\n");
-  for (const Microbenchmark* m : list) print_entry(m->name, m->question);
+void print(const SelectedApp& selected) {
+  write_data(wrapped("", fmt::format("{}: {}", selected.app->name(), selected.app->summary()), 2));
+  print_parameters(*selected.app);
+  print_sizes(*selected.app);
+  print_schedules(*selected.app);
+  print_variants(selected);
+}
+
+/// One page: what there is, by name.
+void print_overview() {
+  constexpr std::size_t column = 18;
+  print_data("apps (amasia list APP has parameters, sizes, schedules and configs):\n");
+  std::vector<std::string> strategies, comparators;
+  for (const App* app : apps()) {
+    print_entry(std::string(app->name()), std::string(app->summary()), column);
+    for (const Variant* v : variants_of(app->name())) {
+      if (v->comparator) {
+        comparators.push_back(v->name());
+      } else if (std::find(strategies.begin(), strategies.end(), v->strategy) == strategies.end()) {
+        strategies.push_back(v->strategy);
+      }
+    }
+  }
+  print_data("variants: {}\n", strategies.empty() ? "none, this program was built without CUDA"
+                                                  : "APP/STRATEGY, as pathfinder/tma");
+  if (!strategies.empty()) {
+    print_entry("strategies", fmt::format("{}", fmt::join(strategies, ", ")), column);
+    print_entry("to compare with", fmt::format("{}", fmt::join(comparators, ", ")), column);
+  }
+  std::map<std::string, std::vector<std::string>> folders;
+  for (const Microbenchmark* m : microbenchmarks()) {
+    const std::size_t slash = m->name.find('/');
+    folders[m->name.substr(0, slash + 1)].push_back(m->name.substr(slash + 1));
+  }
+  if (!folders.empty()) print_data("microbenchmarks (amasia list 'memory/*' has questions):\n");
+  for (const auto& [folder, names] : folders) {
+    print_entry(folder, fmt::format("{}", fmt::join(names, ", ")), column);
+  }
   if (const std::size_t more = microbenchmarks_left_out().size(); has_device_code() && more > 0) {
-    write_data(wrapped("",
-                       fmt::format("  {} more were left out of this build: {}", more,
-                                   how_to_build_all_microbenchmarks),
-                       2));
+    print_entry("",
+                fmt::format("{} more were left out: {}", more, how_to_build_all_microbenchmarks),
+                column);
   }
-}
-
-void print_studies() {
   print_data("studies:\n");
-  for (const Study& s : studies()) print_entry(std::string(s.name), std::string(s.summary));
+  for (const Study& s : studies()) print_entry(std::string(s.name), std::string(s.summary), column);
+  std::map<std::string, std::vector<InventoryRow>> documents;
+  for (const InventoryRow& row : inventory())
+    documents["seed" + row.id.substr(0, 3)].push_back(row);
+  for (const auto& [name, rows] : documents) {
+    print_entry(
+        name,
+        fmt::format("{}: {} of {} tables, figures and claims (amasia list {})", rows.front().source,
+                    std::count_if(rows.begin(), rows.end(), is_built), rows.size(), name),
+        column);
+  }
 }
 
-void print_inventory() {
-  print_data("studies of the source documents (python -m plots reproduction compares):\n");
-  std::map<std::string, std::pair<int, int>> counts;  // study -> rows built, rows
-  std::vector<std::string> order;
-  for (const InventoryRow& row : inventory()) {
-    auto& [built, all] = counts[row.study];
-    if (all++ == 0) order.push_back(row.study);
-    built += is_built(row);
+/// What of a source document is measured, where a pattern names one.
+bool print_document(const std::string& pattern) {
+  const std::vector<InventoryRow> rows = inventory_rows(pattern);
+  for (const InventoryRow& row : rows) {
+    print_entry(row.id, fmt::format("{}, {}: {} ({}{})", row.source, row.where, row.what, row.study,
+                                    is_built(row) ? "" : ", not part of this program"));
   }
-  for (const std::string& name : order) {
-    const auto& [built, all] = counts[name];
-    if (built > 0) print_entry(name, fmt::format("{} of {} rows", built, all));
-  }
-  print_data("  seed000 to seed003 run a document whole; one row: its id, e.g. 000-04\n");
+  return !rows.empty();
 }
 
-ExitStatus list(const std::vector<std::string>& patterns) {
-  const Selection selected = select(patterns);
-  for (const SelectedApp& s : selected.apps) {
-    write_data(wrapped("", fmt::format("{}: {}", s.app->name(), s.app->summary()), 2));
-    print_parameters(*s.app);
-    print_sizes(*s.app);
-    print_schedules(*s.app);
-    print_variants(s);
+ExitStatus list(std::vector<std::string> patterns) {
+  if (patterns.empty()) print_overview();
+  std::erase_if(patterns, print_document);
+  if (!patterns.empty()) {
+    const Selection selected = select(patterns);
+    for (const SelectedApp& app : selected.apps) print(app);
+    for (const Microbenchmark* m : selected.microbenchmarks) print_entry(m->name, m->question);
   }
-  print_microbenchmarks(patterns.empty() ? microbenchmarks() : selected.microbenchmarks);
-  print_studies();
-  if (patterns.empty()) print_inventory();
   if (has_device_code()) {
     say_next("amasia study quick --dry-run", "shows what the shortest study would run");
   } else {
@@ -206,7 +235,7 @@ Action declare_list(CLI::App& options) {
     bool json = false, sources = false;
   };
   auto r = std::make_shared<Request>();
-  add_patterns(options, r->patterns);
+  add_patterns(options, r->patterns, true);
   options.add_flag("--json", r->json, "everything, as JSON");
   options.add_flag("--sources", r->sources, "digest of each variant's code, as JSON");
   return [r](const Invocation&) {
@@ -219,9 +248,9 @@ Action declare_list(CLI::App& options) {
 const bool list_registered = register_command(
     {.name = "list",
      .group = CommandGroup::help,
-     .summary = "apps, variants, configs, sizes, microbenchmarks, studies",
+     .summary = "what there is to measure: apps, variants, microbenchmarks, studies",
      .examples = {{{"amasia list hotspot", "one app: parameters, sizes, variants, configs"},
-                   {"amasia list --json", "everything, for a program"}}},
+                   {"amasia list seed000", "what a source document measured, row by row"}}},
      .exits = {exit_ok, exit_usage, exit_output},
      .declare = declare_list});
 

@@ -16,48 +16,43 @@
 namespace amasia {
 namespace {
 
-/// An input that has nothing any more is no session without a case.
-void drop_empty(std::vector<ResultFile>& files, std::vector<std::string>& inputs) {
-  for (std::size_t f = files.size(); f-- > 0;) {
-    if (!files[f].groups.empty() || !files[f].microbenchmarks.empty()) continue;
-    files.erase(files.begin() + static_cast<std::ptrdiff_t>(f));
-    inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
-  }
-}
+using Names = std::set<std::string>;
 
-void require_seen(const std::set<std::string>& asked, const std::set<std::string>& seen,
-                  const char* what) {
+/// Keeps of every input what `keep` leaves of it, where anything is asked for. `name_of` says what
+/// a row or its group is known by. An input that has nothing any more is no session without a case.
+template <class NameOf, class Keep>
+void reduce(std::vector<ResultFile>& files, std::vector<std::string>& inputs, const Names& asked,
+            const char* what, const NameOf& name_of, const Keep& keep) {
+  if (asked.empty()) return;
+  Names seen;
+  for (const ResultFile& file : files) {
+    for (const GroupResult& group : file.groups) {
+      for (const Row& row : group.rows) seen.insert(name_of(group, row));
+    }
+  }
   for (const std::string& name : asked) {
     if (seen.contains(name)) continue;
     throw UsageError(fmt::format("no input has {} '{}'; they have: {}", what, name,
                                  seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
   }
+  for (std::size_t f = files.size(); f-- > 0;) {
+    files[f] = keep(std::move(files[f]), asked);
+    if (!files[f].groups.empty() || !files[f].microbenchmarks.empty()) continue;
+    files.erase(files.begin() + static_cast<std::ptrdiff_t>(f));
+    inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
+  }
+  if (files.empty()) throw UsageError("nothing would be left of the inputs");
 }
 
-ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out,
-                        const std::set<std::string>& apps, const std::set<std::string>& without) {
+ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out, const Names& apps,
+                        const Names& without) {
   std::vector<ResultFile> files = read_result_files(inputs);
-  if (!apps.empty()) {
-    std::set<std::string> seen;
-    for (const ResultFile& file : files) {
-      for (const GroupResult& group : file.groups) seen.insert(group.key.app);
-    }
-    require_seen(apps, seen, "a group of the app");
-    for (ResultFile& file : files) file = only_apps(std::move(file), apps);
-    drop_empty(files, inputs);
-  }
-  if (!without.empty()) {
-    std::set<std::string> seen;
-    for (const ResultFile& file : files) {
-      for (const GroupResult& group : file.groups) {
-        for (const Row& row : group.rows) seen.insert(row.variant);
-      }
-    }
-    require_seen(without, seen, "a row of the variant");
-    for (ResultFile& file : files) file = without_variants(std::move(file), without);
-    drop_empty(files, inputs);
-    if (files.empty()) throw UsageError("nothing would be left: the inputs have no other variants");
-  }
+  reduce(
+      files, inputs, apps, "a group of the app",
+      [](const GroupResult& group, const Row&) { return group.key.app; }, only_apps);
+  reduce(
+      files, inputs, without, "a row of the variant",
+      [](const GroupResult&, const Row& row) { return row.variant; }, without_variants);
   check_writable(out, 1 << 20);
   const Merged merged = merge(files, inputs);
   for (const std::string& note : merged.notes) print_prose("note: {}\n", note);

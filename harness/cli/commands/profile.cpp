@@ -83,8 +83,7 @@ ExitStatus conclude(const ProfilingOutcome& outcome, const std::string& path) {
     print_prose("amasia: {}; {}\n", in_one_line(outcome.obstacle), without_counters);
     return exit_wrong_result;
   }
-  say_next(in_shell({"python", "-m", "plots", "why", "results", path}),
-           "says of each difference what explains it");
+  say_next(plots_command({"why", "results", path}), "says of each difference what explains it");
   return wrong ? exit_wrong_result : exit_ok;
 }
 

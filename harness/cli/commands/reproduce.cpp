@@ -104,8 +104,7 @@ void say_what_next(const ResultFile& recorded, const ResultFile& now, const std:
              "measures it again, when what disturbed it has ended");
     return;
   }
-  say_next(in_shell({"python", "-m", "plots", "compare", file, out}),
-           "says what is the same, what differs, and why");
+  say_next(plots_command({"compare", file, out}), "says what is the same, what differs, and why");
   if (!session_disagreement(recorded.provenance, now.provenance) &&
       !has_other_code(recorded, now)) {
     say_next(in_shell({"amasia", "merge", file, out, "--out", "sessions.json.gz"}),

@@ -20,6 +20,12 @@ std::vector<std::string> study_names() {
   return names;
 }
 
+/// An app stands where a study is expected.
+std::string objection_to_study(const std::string& name) {
+  if (is_study(name) || find_app(name.substr(0, name.find('/'))) == nullptr) return {};
+  return fmt::format("'{0}' is no study: amasia study quick {0}", name);
+}
+
 /// Tells why nothing of this document can be measured, a line for each row first. Without device
 /// code that is the reason, and the device query says it.
 void refuse_if_not_reproducible(const CampaignRequest& request) {
@@ -42,7 +48,7 @@ Action declare_study(CLI::App& options) {
   r->campaign.launches.clear();
   options.add_option("name", r->campaign.study, "which study: amasia list shows them")
       ->required()
-      ->check(offers(study_names()))
+      ->check(offers(study_names(), objection_to_study))
       ->type_name("STUDY");
   add_patterns(options, r->campaign.patterns);
   add_modes(options, r->campaign);

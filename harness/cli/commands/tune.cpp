@@ -159,7 +159,7 @@ const bool tune_registered = register_command(
      .summary = "time every config of the variants and record the winners",
      .description = "The winner is what `run` and `study` take for the role best at this size, or "
                     "at the nearest one tuned, as long as the variant's code is the same. Configs "
-                    "whose times are not told apart from the winner's are named beside it.",
+                    "whose times are not distinguishable from the winner's are named beside it.",
      .examples = {{{"amasia tune pathfinder/tma", "one variant at the sizes of the paper preset"},
                    {"amasia tune 'hotspot/*' --preset quick --dry-run",
                     "how many configs that would be, and how long"}}},

@@ -34,7 +34,7 @@ ExitStatus verify_references(const VerifyRequest& r, const std::vector<AppCases>
   print_data("{} references ok, {} failed\n", passed, failed);
   if (failed > 0) return exit_wrong_result;
   say_next(has_device_code() ? "amasia verify" : "amasia doctor",
-           has_device_code() ? "holds every config on the GPU against these references"
+           has_device_code() ? "compares every config on the GPU with these references"
                              : "says what else works here, and what a GPU needs");
   return exit_ok;
 }
@@ -138,7 +138,7 @@ const bool verify_registered = register_command(
     {.name = "verify",
      .group = CommandGroup::measure,
      .summary = "every config of every variant against the reference",
-     .description = "With --reference the CPU references themselves are held against a second, "
+     .description = "With --reference the CPU references themselves are compared with a second, "
                     "independently written computation; that works in a build without CUDA, too.",
      .examples = {{{"amasia verify --reference", "all references, without a GPU"},
                    {"amasia verify nw/tma --size rows=50001,cols=50003",

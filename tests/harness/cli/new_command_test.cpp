@@ -1,12 +1,11 @@
 // What adding a command costs: this file registers one, as a file of harness/cli/commands/ would,
-// and touches nothing else. It is then part of help, completion and the parser.
+// and touches nothing else. It is then part of help and the parser.
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/completion.hpp"
-#include "harness/cli/description.hpp"
+#include "harness/cli/help.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/values.hpp"
 #include "tests/messages.hpp"
@@ -35,7 +34,7 @@ const bool registered = register_command(
 
 TEST(NewCommand, HasAHelpOfItsOwn) {
   const Parser parser = make_parser();
-  EXPECT_TRUE(contains(to_help(describe(*parser.program)), "say hello before measuring"));
+  EXPECT_TRUE(contains(parser.program->help(), "say hello before measuring"));
   const std::string help = parser.program->get_subcommand("greet")->help();
   for (const char* part : {"--whom NAME", "who is greeted: world, gpu (default: world)",
                            "--card FILE", "(default: not written)", "Exit codes:", "3  ",
@@ -43,16 +42,6 @@ TEST(NewCommand, HasAHelpOfItsOwn) {
     EXPECT_TRUE(contains(help, part));
   }
   EXPECT_EQ(help.find("130"), std::string::npos) << "an exit code it does not name";
-}
-
-TEST(NewCommand, IsCompletedByEveryShell) {
-  const Parser parser = make_parser();
-  const ProgramDescription program = describe(*parser.program);
-  EXPECT_TRUE(contains(completion_script(program, "bash"), "--whom) COMPREPLY"));
-  EXPECT_TRUE(
-      contains(completion_script(program, "zsh"), "'--whom[who is greeted]:NAME:(world gpu)'"));
-  EXPECT_TRUE(contains(completion_script(program, "fish"),
-                       "'__fish_seen_subcommand_from greet' -l whom -r -a 'world gpu'"));
 }
 
 TEST(NewCommand, IsParsedAndActs) {

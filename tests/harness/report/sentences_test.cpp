@@ -2,131 +2,131 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {
 namespace {
 
-TEST(Sentences, AreSaidForResolvedBestComparisonsOnly) {
-  GroupResult group = sample_group(512);
-  const std::vector<std::string> lines = sentences(group);
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_TRUE(contains(
-      lines[0],
-      "hotspot rows=512,cols=512,chip=scaled cold stream: tma ran 1.249x [1.249, 1.260] "));
-  EXPECT_TRUE(contains(lines[0], "faster than baseline"));
+constexpr auto faster = SpeedClaim::faster, slower = SpeedClaim::slower,
+               open = SpeedClaim::not_resolved, noise = SpeedClaim::within_noise;
 
-  for (Comparison& c : group.comparisons) {
-    if (c.variant != "hotspot/tma") continue;
-    c.speedup = {0.8, 0.5, 0.9, 0.99, 9, true};
-    c.claim = SpeedClaim::slower;
-  }
-  EXPECT_TRUE(
-      contains(sentences(group).at(0), "tma ran 1.250x [1.111, 2.000] slower than baseline"));
+/// A group that compares these strategies with the baseline.
+struct Compared {
+  const char* strategy;
+  SpeedClaim claim;
+  double ratio, low, high;
+  Role role = Role::best;
+};
+
+void add(GroupResult& group, const Compared& of, const char* schedule = "4-warps",
+         const char* against_schedule = "4-warps") {
+  Comparison c;
+  c.variant = "hotspot/" + std::string(of.strategy);
+  c.role = of.role;
+  c.schedule = schedule;
+  c.against = "hotspot/baseline";
+  c.against_schedule = against_schedule;
+  c.speedup = {of.ratio, of.low, of.high, 0.99, 15, true};
+  c.claim = of.claim;
+  group.comparisons.push_back(std::move(c));
 }
 
-TEST(Sentences, ATieIsSaidWhereEveryIntervalIsCloseTo1) {
-  GroupResult group = sample_group(512);
-  for (Comparison& c : group.comparisons) {
-    if (c.control) continue;
-    c.speedup = {1.001, 0.9969, 1.0081, 0.99, 15, false};
-    c.claim = c.variant == "hotspot/tma" ? SpeedClaim::not_resolved : SpeedClaim::within_noise;
-  }
-  ASSERT_EQ(sentences(group).size(), 1u);
-  EXPECT_TRUE(sentences(group)[0].ends_with(
-      "cold stream: a tie: no strategy differs from baseline by more than 0.9 %"));
-  Comparison& last = group.comparisons.back();
-  EXPECT_EQ(sentence_of(last, "mine", "theirs"),
-            "mine against theirs: no difference larger than 0.9 %, 1.001x [0.9969, 1.008]");
-  // One that says little is no tie, and neither is one of few rounds.
-  const auto says_a_tie = [&] {
-    const std::vector<std::string> lines = sentences(group);
-    return std::any_of(lines.begin(), lines.end(),
-                       [](const std::string& line) { return contains(line, "a tie"); });
-  };
-  last.speedup.high = 1.03;
-  EXPECT_FALSE(says_a_tie());
-  EXPECT_EQ(sentence_of(last, "mine", "theirs"),
-            "mine against theirs: within A/A noise, 1.001x [0.9969, 1.030]");
-  last.speedup = {1.001, 1.0005, 1.002, 0.9, 5, false};
-  EXPECT_FALSE(says_a_tie());
-}
-
-TEST(Sentences, AreNotSaidOfAnInvalidGroup) {
-  GroupResult group = sample_group(512);
-  ASSERT_FALSE(sentences(group).empty());
-  group.invalid = {{InvalidKind::interference, "somebody", "ask"}};
-  recompute(group, 0.95);
-  EXPECT_TRUE(sentences(group).empty());
-}
-
-/// The best rows of a group with other schedules than the baseline's, and what matches them.
-GroupResult divided_group() {
-  GroupResult group = sample_group(512);
-  const auto add = [&](const char* variant, Role role, const char* schedule,
-                       const char* against_schedule, RatioInterval ratio, SpeedClaim claim) {
-    Comparison c;
-    c.variant = variant;
-    c.role = role;
-    c.schedule = schedule;
-    c.against = "hotspot/baseline";
-    c.against_schedule = against_schedule;
-    c.speedup = ratio;
-    c.claim = claim;
-    group.comparisons.push_back(std::move(c));
-  };
+GroupResult group_of(const std::vector<Compared>& comparisons, int size = 512) {
+  GroupResult group = sample_group(size);
   group.comparisons.clear();
-  add("hotspot/tma", Role::best, "8-warps", "4-warps", {2, 1.9, 2.1, 0.99, 15, true},
-      SpeedClaim::faster);
-  add("hotspot/baseline", Role::matched, "8-warps", "4-warps", {1.25, 1.2, 1.3, 0.99, 15, true},
-      SpeedClaim::faster);
-  add("hotspot/tma", Role::matched, "8-warps", "8-warps", {1.6, 1.5, 1.7, 0.99, 15, true},
-      SpeedClaim::faster);
+  group.rounds = 20;
+  for (const Compared& of : comparisons) add(group, of);
   return group;
 }
 
-TEST(Sentences, DivideASpeedupIntoScheduleAndMovement) {
-  GroupResult group = divided_group();
-  ASSERT_EQ(sentences(group).size(), 1u);
-  EXPECT_TRUE(contains(sentences(group)[0],
-                       "tma ran 2.000x [1.900, 2.100] faster than baseline, 1.250x [1.200, 1.300] "
-                       "of it by schedule (8-warps for 4-warps) and 1.600x [1.500, 1.700] by "
-                       "movement"));
-  group.comparisons[2].claim = SpeedClaim::within_noise;
-  EXPECT_TRUE(sentences(group)[0].ends_with("by movement, within A/A noise"));
-  // With the same schedule all of it is movement, and nothing is to be divided.
-  group.comparisons[0].schedule = "4-warps";
-  EXPECT_TRUE(sentences(group)[0].ends_with("faster than baseline"));
+/// Behind the name of the group.
+std::string answer_of(GroupResult group) {
+  ResultFile file;
+  const std::string label = group.key.to_string() + ": ";
+  file.groups.push_back(std::move(group));
+  const std::vector<Answer> list = answers(file);
+  if (list.empty()) return "";
+  EXPECT_TRUE(list[0].text.starts_with(label)) << list[0].text;
+  return list[0].text.substr(label.size());
 }
 
-TEST(Sentences, NameWhatRanFasterAndIsNotResolved) {
-  GroupResult group = divided_group();
-  Comparison other = group.comparisons[0];
-  other.variant = "hotspot/dsm";
-  other.speedup = {2.5, 0.9, 2.6, 0.9, 15, false};
-  other.claim = SpeedClaim::not_resolved;
-  group.comparisons.push_back(other);
-  group.rounds = 20;
-  std::vector<std::string> lines = sentences(group);
-  ASSERT_EQ(lines.size(), 2u);  // the largest first
-  EXPECT_TRUE(lines[0].ends_with(
-      "dsm against baseline: not resolved, 2.500x [0.9000, 2.600]; more rounds (--rounds 41) may "
-      "resolve it"));
-  EXPECT_TRUE(contains(lines[1], "tma ran 2.000x"));
-  // What is behind the fastest that was found is not asked for.
-  group.comparisons.back().speedup.ratio = 1.5;
-  EXPECT_EQ(sentences(group).size(), 1u);
-  group.comparisons.back().speedup.ratio = 2.5;
-  group.comparisons.back().claim = SpeedClaim::within_noise;
-  EXPECT_TRUE(contains(sentences(group)[0], "baseline differs less from itself may resolve it"));
-  // Alone it is named, too: then nothing is known to be faster.
-  group.comparisons.erase(group.comparisons.begin(), group.comparisons.end() - 1);
-  ASSERT_EQ(sentences(group).size(), 1u);
-  group.comparisons[0].speedup.ratio = 0.99;
-  EXPECT_TRUE(sentences(group).empty());
+TEST(Answers, SayWhoWinsInALine) {
+  const struct {
+    std::vector<Compared> compared;
+    const char* says;
+  } cases[] = {{{{"tma", faster, 1.17, 1.15, 1.19}, {"dsm", slower, 0.8, 0.7, 0.9}},
+                "tma 1.17× [1.15, 1.19] faster than the tuned baseline (one run)"},
+               {{{"tma", faster, 1.17, 1.15, 1.19},
+                 {"dsm", faster, 1.14, 1.12, 1.16},
+                 {"overlap", faster, 1.1, 1.09, 1.12}},
+                "tma 1.17× [1.15, 1.19] faster than the tuned baseline; ties with dsm (one run)"},
+               {{{"tma", faster, 1.004, 1.001, 1.007}},
+                "tma 1.004× [1.001, 1.007] faster than the tuned baseline (one run)"},
+               {{{"tma", slower, 0.8, 0.7, 0.9}, {"dsm", slower, 0.9, 0.8, 0.95}},
+                "the tuned baseline wins: every other one is slower (one run)"},
+               {{{"tma", open, 1.001, 0.997, 1.0081},
+                 {"dsm", noise, 1.001, 0.998, 1.002},
+                 {"overlap", open, 1, 0.999, 1.001}},
+                "a tie: tma, dsm, 1 more and the tuned baseline differ by at most 0.9 % (one run)"},
+               {{{"tma", open, 1.1, 0.9, 1.3}, {"dsm", slower, 0.9, 0.8, 0.95}},
+                "not resolved: tma may be faster than the tuned baseline (one run)"},
+               {{{"tma", faster, 1.5, 1.4, 1.6, Role::iso}},
+                "tma 1.50× [1.40, 1.60] faster than the baseline (one run)"},
+               {{}, ""}};
+  for (const auto& c : cases) EXPECT_EQ(answer_of(group_of(c.compared)), c.says);
+}
+
+TEST(Answers, NameAGainThatIsOfTheScheduleAlone) {
+  GroupResult group = group_of({});
+  add(group, {"tma", faster, 2, 1.9, 2.1}, "8-warps");
+  add(group, {"baseline", faster, 2, 1.9, 2.1, Role::matched}, "8-warps");
+  add(group, {"tma", noise, 1, 0.99, 1.01, Role::matched}, "8-warps", "8-warps");
+  EXPECT_EQ(
+      answer_of(group),
+      "tma 2.00× [1.90, 2.10] faster than the tuned baseline by its schedule alone (one run)");
+  group.comparisons[2].claim = faster;
+  EXPECT_EQ(answer_of(group), "tma 2.00× [1.90, 2.10] faster than the tuned baseline (one run)");
+}
+
+TEST(Answers, AreSortedAndNotGivenForAnInvalidGroup) {
+  ResultFile file;
+  file.groups = {group_of({{"tma", slower, 0.8, 0.7, 0.9}}, 256),
+                 group_of({{"tma", faster, 1.2, 1.1, 1.3}}, 512),
+                 group_of({{"tma", faster, 1.4, 1.3, 1.5}}, 1024),
+                 group_of({{"tma", SpeedClaim::invalid, 9, 8, 10}}, 2048)};
+  file.provenance.sessions.resize(2);
+  const std::vector<Answer> list = answers(file);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_TRUE(contains(list[0].text, "rows=1024") &&
+              list[0].text.ends_with("(the first of 2 runs)"));
+  EXPECT_TRUE(list[1].faster && !list[2].faster && contains(list[2].text, "wins"));
+}
+
+TEST(NotResolved, IsWhatRanFasterThanTheWinner) {
+  GroupResult group = group_of({{"tma", faster, 2, 1.9, 2.1}, {"dsm", open, 2.5, 0.9, 2.6}});
+  ASSERT_EQ(not_resolved(group).size(), 1u);
+  EXPECT_TRUE(not_resolved(group)[0].ends_with(
+      "dsm ran 2.50× [0.90, 2.60], not resolved; more rounds (--min-rounds 41 --max-rounds 41) "
+      "may resolve it"));
+  group.comparisons[1].claim = noise;
+  EXPECT_TRUE(contains(not_resolved(group).at(0), "baseline differs less from itself may"));
+  group.comparisons[1].speedup.ratio = 1.5;
+  EXPECT_TRUE(not_resolved(group).empty());
+}
+
+TEST(Sentence, NamesBothSidesAndWhatIsNotClaimed) {
+  GroupResult group = group_of({{"tma", open, 1.001, 0.9969, 1.0081}});
+  Comparison& c = group.comparisons[0];
+  EXPECT_EQ(sentence_of(c, "mine", "theirs"),
+            "mine against theirs: no difference larger than 0.9 %, 1.001x [0.9969, 1.008]");
+  c.claim = noise;
+  c.speedup.high = 1.03;
+  EXPECT_EQ(sentence_of(c, "mine", "theirs"),
+            "mine against theirs: within A/A noise, 1.001x [0.9969, 1.030]");
+  c.claim = slower;
+  c.speedup = {0.8, 0.5, 0.9, 0.99, 9, true};
+  EXPECT_EQ(sentence_of(c, "mine", "theirs"), "mine ran 1.250x [1.111, 2.000] slower than theirs");
 }
 
 }  // namespace

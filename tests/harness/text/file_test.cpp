@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -19,33 +18,6 @@ namespace amasia {
 namespace {
 
 namespace fs = std::filesystem;
-
-TEST(OpenFile, WritesWhatItIsGiven) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "file";
-  OpenFile file(path, O_WRONLY | O_CREAT);
-  ASSERT_TRUE(file.is_open());
-  EXPECT_TRUE(file.write_durably("one\n"));
-  EXPECT_TRUE(file.write_durably(""));
-  const std::string large(3 << 20, 'x');
-  EXPECT_TRUE(file.write_durably(large));
-  EXPECT_TRUE(file.close());
-  EXPECT_FALSE(file.is_open());
-  EXPECT_EQ(read_text(path), "one\n" + large);
-}
-
-TEST(OpenFile, SaysWhyItCouldNotBeOpenedOrWritten) {
-  const TemporaryFolder folder;
-  errno = 0;
-  const OpenFile absent(folder / "absent", O_RDONLY);
-  EXPECT_FALSE(absent.is_open());
-  EXPECT_EQ(system_reason(), "No such file or directory");
-
-  OpenFile full("/dev/full", O_WRONLY);
-  ASSERT_TRUE(full.is_open());
-  EXPECT_FALSE(full.write_durably("a"));
-  EXPECT_EQ(system_reason(), "No space left on device");
-}
 
 // A child process that kept a result file open would keep its lock as well.
 TEST(OpenFile, IsNotInheritedByChildProcesses) {
@@ -102,18 +74,6 @@ TEST(DestinationOf, KnowsAFileThatIsMountedByTheSystemsOwnList) {
     EXPECT_TRUE(destination_of(point).mounted) << point;
   }
   if (files == 0) GTEST_SKIP() << "no file is mounted here; tests/cli/test_outputs.py mounts one";
-}
-
-TEST(WriteTextFile, LeavesLinksAndDevicesWhatTheyAre) {
-  TemporaryFolder folder;
-  write_text(folder / "target", "old");
-  fs::create_symlink("target", folder / "link");
-  write_text_file(folder / "link", "new");
-  EXPECT_TRUE(fs::is_symlink(folder / "link"));
-  EXPECT_EQ(read_text(folder / "target"), "new");
-  const std::string device = null_device(folder);
-  write_text_file(device, "anything");
-  EXPECT_TRUE(fs::is_character_file(device));
 }
 
 TEST(WriteTextFile, ManyAtATimeLeaveOneOfTheirs) {

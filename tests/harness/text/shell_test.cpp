@@ -17,17 +17,15 @@ std::string words_of(const std::string& command) {
   return std::system(run.c_str()) == 0 ? read_text(folder / "words") : "";
 }
 
-TEST(InShell, LeavesPlainWordsAndQuotesTheOthers) {
-  EXPECT_EQ(in_shell({"amasia", "run", "hotspot/tma", "--size", "n=1,m=2"}),
-            "amasia run hotspot/tma --size n=1,m=2");
-  EXPECT_EQ(in_shell({"amasia", "merge", "my run.json"}), "amasia merge 'my run.json'");
-  EXPECT_EQ(in_shell({"*", "", "it's"}), "'*' '' 'it'\\''s'");
-  EXPECT_EQ(in_shell({"two\nlines"}), "$'two\\x0alines'");
+TEST(InShell, LeavesPlainWords) {
+  EXPECT_EQ(in_shell({"amasia", "run", "hotspot/tma", "--size", "n=1,m=2", "my run.json"}),
+            "amasia run hotspot/tma --size n=1,m=2 'my run.json'");
 }
 
 TEST(InShell, IsTakenByAShellAsItWasMeant) {
-  const std::vector<std::string> words{"$(echo no)", "a b",   "it's",  "~/x", "a\\b",   "`x`;&|<>",
-                                       "#x",         "{1,2}", "zwölf", "!x",  "\x01'\\"};
+  const std::vector<std::string> words{"$(echo no)", "a b",   "it's", "~/x",    "a\\b",
+                                       "`x`;&|<>",   "#x",    "*",    "",       "two\nlines",
+                                       "{1,2}",      "zwölf", "!x",   "\x01'\\"};
   std::string expected;
   for (const std::string& word : words) expected += word + '|';
   EXPECT_EQ(words_of(in_shell(words)), expected);
