@@ -53,24 +53,74 @@ inline Json integer_schema(const Rules& rules, bool or_null) {
   return schema;
 }
 
+inline Json boolean_schema() { return {{"type", "boolean"}}; }
+
+inline Json array_schema(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+
+inline Json map_schema(Json values) {
+  return {{"type", "object"}, {"additionalProperties", std::move(values)}};
+}
+
+inline Json nullable_schema(Json schema) {
+  return {{"oneOf", {{{"type", "null"}}, std::move(schema)}}};
+}
+
+inline Json indices_schema() { return array_schema({{"type", "integer"}, {"minimum", 0}}); }
+
+inline Json parameters_schema() {
+  return {{"type", "object"},
+          {"minProperties", 1},
+          {"additionalProperties", {{"type", {"string", "integer"}}}}};
+}
+
+inline Json words_schema(const std::vector<std::string_view>& words) { return {{"enum", words}}; }
+
 template <class Enum>
 Json word_schema(bool or_none) {
-  Json words = Json::array();
-  if (or_none) words.push_back("");
-  for (const std::string_view word : Words<Enum>::list) words.push_back(word);
-  return {{"enum", std::move(words)}};
+  std::vector<std::string_view> words(std::begin(Words<Enum>::list), std::end(Words<Enum>::list));
+  if (or_none) words.insert(words.begin(), "");
+  return words_schema(words);
+}
+
+/// The members of an object so far.
+struct Members {
+  Json required = Json::array();
+  Json properties = Json::object();
+
+  void add(std::string_view name, const Rules& rules, Json member) {
+    if (!rules.meaning.empty()) member["description"] = rules.meaning;
+    if (!rules.optional) required.push_back(name);
+    properties[std::string(name)] = std::move(member);
+  }
+
+  Json schema(std::string_view meaning) && {
+    Json object = Json::object();
+    if (!meaning.empty()) object["description"] = meaning;
+    object["type"] = "object";
+    object["required"] = std::move(required);
+    object["additionalProperties"] = false;
+    object["properties"] = std::move(properties);
+    return object;
+  }
+};
+
+/// A reference to a definition, which `make` makes unless it is there.
+inline Json reference_to(std::string_view of, Json& definitions, Json (*make)(Json&)) {
+  const std::string name(of);
+  if (!definitions.contains(name)) {
+    definitions[name] = nullptr;  // its place, before those of its members
+    definitions[name] = make(definitions);
+  }
+  return {{"$ref", "#/$defs/" + name}};
 }
 
 /// A member, or with `column` the list of it.
 template <class Value>
 Json member_schema(const Rules& rules, bool column, Json& definitions) {
   if (rules.shared || (column && std::is_same_v<Value, bool>)) {
-    return {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
+    return indices_schema();
   }
-  if (column) {
-    Json items = schema_of<Value>(rules, definitions);
-    return {{"type", "array"}, {"items", std::move(items)}};
-  }
+  if (column) return array_schema(schema_of<Value>(rules, definitions));
   if constexpr (IsOptional<Value>::value) {
     // What is none is left out.
     if (rules.optional) return schema_of<typename Value::value_type>(rules, definitions);
@@ -81,44 +131,26 @@ Json member_schema(const Rules& rules, bool column, Json& definitions) {
 /// The members of a struct; with `columns` a list of each.
 template <class Struct>
 Json struct_schema(Json& definitions) {
-  Json schema = Json::object();
-  if constexpr (requires { Fields<Struct>::meaning; }) {
-    schema["description"] = Fields<Struct>::meaning;
-  }
-  Json required = Json::array(), properties = Json::object();
+  Members members;
   for_each_field<Struct>([&](const auto& field) {
     using Value = typename std::decay_t<decltype(field)>::Value;
-    Json member = member_schema<Value>(field.rules, is_columns<Struct>(), definitions);
-    if (!field.rules.meaning.empty()) member["description"] = field.rules.meaning;
-    if (!field.rules.optional) required.push_back(field.name);
-    properties[std::string(field.name)] = std::move(member);
+    members.add(field.name, field.rules,
+                member_schema<Value>(field.rules, is_columns<Struct>(), definitions));
   });
-  schema["type"] = "object";
-  schema["required"] = std::move(required);
-  schema["additionalProperties"] = false;
-  schema["properties"] = std::move(properties);
-  return schema;
-}
-
-template <class Struct>
-Json reference_to(Json& definitions) {
-  const std::string name(Fields<Struct>::name);
-  if (!definitions.contains(name)) {
-    definitions[name] = nullptr;  // its place, before those of its members
-    definitions[name] = struct_schema<Struct>(definitions);
-  }
-  return {{"$ref", "#/$defs/" + name}};
+  std::string_view meaning;
+  if constexpr (requires { Fields<Struct>::meaning; }) meaning = Fields<Struct>::meaning;
+  return std::move(members).schema(meaning);
 }
 
 template <class T>
 struct SchemaOf {
   static Json of(const Rules& rules, Json& definitions) {
     if constexpr (HasFields<T>::value) {
-      return reference_to<T>(definitions);
+      return reference_to(Fields<T>::name, definitions, struct_schema<T>);
     } else if constexpr (HasWords<T>::value) {
       return word_schema<T>(false);
     } else if constexpr (std::is_same_v<T, bool>) {
-      return {{"type", "boolean"}};
+      return boolean_schema();
     } else if constexpr (std::is_floating_point_v<T>) {
       Json schema = number_schema(rules, rules.infinite_is_null);
       if (std::is_same_v<T, float>) schema["format"] = "float32";
@@ -142,7 +174,7 @@ struct SchemaOf<std::optional<T>> {
     } else if constexpr (std::is_integral_v<T>) {
       return integer_schema(rules, true);
     } else {
-      return {{"oneOf", {{{"type", "null"}}, schema_of<T>(rules, definitions)}}};
+      return nullable_schema(schema_of<T>(rules, definitions));
     }
   }
 };
@@ -151,9 +183,9 @@ template <class T>
 struct SchemaOf<std::vector<T>> {
   static Json of(const Rules& rules, Json& definitions) {
     if constexpr (is_columns<T>()) {
-      return reference_to<T>(definitions);
+      return reference_to(Fields<T>::name, definitions, struct_schema<T>);
     } else {
-      Json schema = {{"type", "array"}, {"items", schema_of<T>(rules, definitions)}};
+      Json schema = array_schema(schema_of<T>(rules, definitions));
       if (rules.most_items > 0) schema["maxItems"] = rules.most_items;
       return schema;
     }
@@ -163,7 +195,7 @@ struct SchemaOf<std::vector<T>> {
 template <class T>
 struct SchemaOf<std::map<std::string, T>> {
   static Json of(const Rules& rules, Json& definitions) {
-    return {{"type", "object"}, {"additionalProperties", schema_of<T>(rules, definitions)}};
+    return map_schema(schema_of<T>(rules, definitions));
   }
 };
 
@@ -172,11 +204,7 @@ struct SchemaOf<std::vector<std::pair<std::string, T>>> : SchemaOf<std::map<std:
 
 template <>
 struct SchemaOf<Parameters> {
-  static Json of(const Rules&, Json&) {
-    return {{"type", "object"},
-            {"minProperties", 1},
-            {"additionalProperties", {{"type", {"string", "integer"}}}}};
-  }
+  static Json of(const Rules&, Json&) { return parameters_schema(); }
 };
 
 }  // namespace detail
