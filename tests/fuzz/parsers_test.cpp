@@ -271,8 +271,8 @@ TEST(FuzzedProfiler, Output) {
   fuzz(corpus_of("ncu"),
        {",", "\"", "\n", "==ERROR== ", "\"ID\"", "n/a", "1,000", "Kbyte", "a__b", "\r"}, 4000,
        [](const std::string& text) {
-         for (const CountedResult& result : parse_ncu_output(text, "fuzzed").results) {
-           for (const auto& [metric, value] : result.metrics) EXPECT_TRUE(std::isfinite(value));
+         for (const CountedResult& counted : parse_ncu_output(text, "fuzzed").results) {
+           for (const auto& [metric, value] : counted) EXPECT_TRUE(std::isfinite(value));
          }
        });
 }
