@@ -1,7 +1,7 @@
-// hotspot/cuda_barrier: what hotspot/tma does in the schedule 64x64, spelled with libcu++: two
-// boxes by tensor map, each counted by a cuda::barrier, in place of the suite's own PTX. As in tma
-// one thread arrives and all wait by parity. With arrivals of all threads and a token for each, as
-// the CUDA C++ Programming Guide has it, it took 13 to 17 % longer (README.md).
+// hotspot/cuda_barrier: hotspot/tma's schedule 64x64 implemented with libcu++ in place of the
+// suite's own PTX: two boxes by tensor map, each counted by a cuda::barrier. As in tma one thread
+// arrives and all wait by parity. With arrivals of all threads and a token for each, as the CUDA
+// C++ Programming Guide has it, it took 13 to 17 % longer (README.md).
 #include <cuda/barrier>
 #include <cuda/std/atomic>
 

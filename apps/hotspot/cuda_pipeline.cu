@@ -1,7 +1,7 @@
-// hotspot/cuda_pipeline: what hotspot/overlap does, spelled with libcu++: cuda::memcpy_async into a
+// hotspot/cuda_pipeline: hotspot/overlap implemented with libcu++: cuda::memcpy_async into a
 // cuda::pipeline of thread scope, in place of the suite's own PTX. Schedules, stages and the order
-// of the copies are those of overlap, so that the two differ by the spelling alone. The library
-// makes the same cp.async of it, and below sm_80 plain copies.
+// of the copies are overlap's, so only the implementation differs. The library issues the same
+// cp.async, and plain copies below sm_80.
 #include <cuda/pipeline>
 
 #include "apps/hotspot/square.cuh"
@@ -12,8 +12,8 @@ namespace {
 
 using Pipeline = cuda::pipeline<cuda::thread_scope_thread>;
 
-/// Starts the copy of BYTES. The library takes the width of its instruction from an alignment, so
-/// that this has to be said with the size.
+/// Starts the copy of BYTES. The library takes the width of its instruction from the alignment that
+/// comes with the size.
 template <int BYTES, class T>
 __device__ void copy(T* shared, const T* global, Pipeline& pipeline) {
   cuda::memcpy_async(static_cast<void*>(shared), static_cast<const void*>(global),
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(square_threads, squares_bound) pipeline_square
   Pipeline pipeline = cuda::make_pipeline();
   start_square(temperature, v.temperature, s, pipeline);
   start_square(power, v.power, s, pipeline);
-  // How many batches may be unfinished is said here and below at compile time: consumer_wait()
-  // counts them when it runs, and becomes a branch per number (README.md).
+  // Here and below the number of unfinished batches is a constant. consumer_wait() counts them at
+  // run time and becomes a branch per number.
   cuda::pipeline_consumer_wait_prior<1>(pipeline);
   __syncthreads();  // a pipeline of thread scope waits for the thread's own copies
   float4 kelvin[patch];

@@ -5,9 +5,9 @@
 // Receivers wait on an mbarrier of their own, which counts the bytes: neighbours go in step, the
 // cluster does not.
 //
-// Plain stores and an arrival that releases them would do as well, but to another block that is a
-// fence over all of the device's memory, which waits for the results on their way there; and its
-// acquire empties the L1 through which the halos of the cluster's ends come.
+// Plain stores and a releasing arrival would be correct as well. But to another block that is a
+// fence over all of the device's memory, which waits for the results in flight. Its acquire empties
+// the L1 through which the halos of the cluster's ends come.
 #pragma once
 
 #include "apps/hotspot/slots.cuh"

@@ -110,7 +110,7 @@ class DeviceInstance final : public HotspotInstance {
     problem_.scratch = grid(scratch_);
     problem_.coefficients = rounded(exact());
     problem_.steps = static_cast<int>(p.integer("steps"));
-    // The padding stays NaN: whoever takes it for data fails verification.
+    // The padding stays NaN: a variant that takes it for data fails verification.
     temperature_.poison(nullptr);
     power_.poison(nullptr);
     pose(0);

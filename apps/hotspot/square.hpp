@@ -50,9 +50,9 @@ struct SquareAxis {
 
 inline constexpr int column_halo(int steps) { return static_cast<int>(round_up(steps, patch)); }
 
-/// Steps of a pass with the least time for a run of `steps`, for a device that holds `resident`
-/// squares at once. In units of one step of a square, about 0.2 us: a launch costs some ten,
-/// bringing the square some five.
+/// Steps of a pass that make a run of `steps` shortest on a device that holds `resident` squares at
+/// once. In units of one step of a square, about 0.2 us, a launch costs some ten and loading the
+/// square some five.
 inline int best_square_steps(std::int64_t rows, std::int64_t cols, int steps, int resident) {
   std::int64_t least = INT64_MAX;
   int best = 1;

@@ -1,12 +1,12 @@
-// The streaming schedules (strip.hpp) as device code, common to all strategies. A strategy brings a
-// pipeline, which says how rows get from global memory to the warp that needs them:
+// The streaming schedules (strip.hpp) as device code, common to all strategies. A strategy supplies
+// a pipeline, which moves rows from global memory to the warp that needs them:
 //
-//   consumer_wait(n)     row-block n has arrived and may be read; later ones may be under way
-//   temperature(i)       the lane's four cells of row i of the row-block, power(i) likewise
-//   begin(n)             the results that follow are those of row-block n
-//   store(i, cells)      a finished row: four cells per lane, some lanes' are halo
-//   consumer_release(n)  row-block n has been read
-//   exchange(cascade)    what neighbouring windows tell each other before the next (dsm alone)
+//   `consumer_wait(n)`     Row-block n has arrived and may be read. Later ones may be in flight.
+//   `temperature(i)`       The lane's four cells of row i of the row-block; `power(i)` likewise.
+//   `begin(n)`             The results that follow are those of row-block n.
+//   `store(i, cells)`      A finished row: four cells per lane, in some lanes halo.
+//   `consumer_release(n)`  Row-block n has been read.
+//   `exchange(cascade)`    Neighbouring windows exchange halos before the next row-block (dsm).
 #pragma once
 
 #include <string>
@@ -61,8 +61,8 @@ __device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, co
 /// must be unrolled completely: an index known only at run time would move it to local memory.
 ///
 /// After PERIOD rows all registers are in the roles that they began with. The rows of a step
-/// alternate between two sets; the source terms of a row stay where they are for STEPS rows if the
-/// period is a multiple of that, and else move on by PERIOD places as rows come in.
+/// alternate between two sets. The source terms of a row keep their place for STEPS rows if the
+/// period is a multiple of STEPS; otherwise they move by PERIOD places as rows arrive.
 ///
 /// ODD: the first row of a period is an odd row of the grid.
 template <int STEPS, int PERIOD, bool ODD>
@@ -298,8 +298,8 @@ Launch enqueue_pass(void (*kernel)(PassView), const Problem& problem, const Pass
 }
 
 /// A strategy under one streaming schedule. Kernels supplies, for a Strip S, use<S>(), the
-/// KernelUse, and pass<S>(problem, pass, device), the launch of a pass. `suffix`, "/producer" say,
-/// tells the movement from another of the same schedule.
+/// KernelUse, and pass<S>(problem, pass, device), the launch of a pass. `suffix` names the movement
+/// where a schedule has several: "/period".
 template <class Kernels, class Move, class Schedule, std::size_t... I>
 ConfigOf<Problem> streaming(const std::string& suffix, std::index_sequence<I...>) {
   static constexpr auto steps = Schedule::steps;

@@ -1,13 +1,12 @@
 // Geometry of the streaming schedules (schedules.hpp): plain arithmetic, the same on host and
 // device, covered by tests/apps/hotspot_test.cpp.
 //
-// A warp owns a window of 128 columns, four per lane, and walks down it. Row r arrives; step 1 of
-// row r-1 can then be computed, so step 2 of row r-2, ... step STEPS of row r-STEPS: one pass over
-// memory advances the grid by STEPS time steps, with a row and its north pairs (kernel.cuh) per
-// step in registers and no exchange but two shuffles per row and step on average. Per step a window
-// loses a column on each side; `halo` of them overlap with the neighbouring windows. A grid is cut
-// into chunks of rows as well, to occupy every SM; a chunk streams STEPS extra rows above and
-// below.
+// A warp owns a window of 128 columns, four per lane, and walks down it. When row r arrives, step 1
+// of row r-1 can be computed, then step 2 of row r-2, ... step STEPS of row r-STEPS. So one pass
+// over memory advances the grid by STEPS time steps. Per step a row and its north pairs
+// (kernel.cuh) stay in registers, and a row takes two shuffles on average. Per step a window loses
+// a column on each side; `halo` of them overlap with the neighbouring windows. A grid is cut into
+// chunks of rows as well, to occupy every SM; a chunk streams STEPS extra rows above and below.
 //
 // Edges need no case in the computation: clamping (a cell beyond the edge equals the edge cell) is
 // the same as reflecting temperature and power about the edge, and the update preserves that

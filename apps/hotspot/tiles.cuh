@@ -70,11 +70,11 @@ struct ChunkSource {
 };
 
 /// Starts the thread's copies of the next row-block, which begins at row `row`, into a tile by
-/// cp.async. The halo columns outside the grid are copied cell by cell from where their mirror
-/// images lie in global memory, a cell by each thread: mirrored in the tile, once that has arrived,
-/// they would take a barrier and a latency per row-block, and all blocks would wait for those at
-/// the edges. A chunk that the grid's last column cuts in two is copied in the same way, because
-/// of two copies to one place either may be the last.
+/// cp.async. The halo columns outside the grid are copied cell by cell from their mirror images in
+/// global memory, a cell by each thread. Mirroring them in the tile would take a barrier and a
+/// latency per row-block, and all blocks would wait for those at the edges. A chunk that the grid's
+/// last column cuts in two is copied in the same way, because of two copies to one place either may
+/// be the last.
 template <class S>
 __device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int row,
                                const PassView& pass, const Place<S>& place) {

@@ -1,14 +1,11 @@
 // pathfinder/baseline: every wall passes through a register.
 //
-// iso     the original: a thread reads the wall of its column from global memory when its row
-// comes,
-//         so each row costs a DRAM latency; other blocks are all that hides it. `ahead` asks for
-//         all 20 rows at once and puts them in shared memory: what register_bypass does, without
-//         cp.async.
-// strips  a stage of wall rows global -> register -> shared. Either the computing warps load the
-// next
-//         stage into registers before they compute this one and store it afterwards: what careful
-//         code did before cp.async, paid for in registers. Or producer warps do both.
+// iso     The original: a thread reads the wall of its column from global memory when its row
+//         comes, so each row costs a DRAM latency, which only other blocks hide. `ahead` asks for
+//         all 20 rows at once and puts them in shared memory: register_bypass without cp.async.
+// strips  A stage of wall rows goes global -> register -> shared. The computing warps load the next
+//         stage into registers before they compute this one, and store it afterwards. That is what
+//         careful code did before cp.async, at a cost in registers. Or producer warps do both.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
 #include "variants/copies/tile_through_registers.cuh"

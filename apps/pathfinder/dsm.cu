@@ -1,10 +1,10 @@
 // pathfinder/dsm: boundary costs travel inside a thread-block cluster, through distributed shared
 // memory.
 //
-// iso     blocks of a cluster lie side by side without halo; after each row a block's outermost
-//         threads send their cost to the neighbour (st.async), whose mbarrier counts it in. 2008
-//         instead of 8 * 216 = 1728 columns per cluster, for a message latency per row.
-// strips  the group is the cluster: the inner exchange crosses blocks, by words (cluster_words.cuh)
+// iso     Blocks of a cluster are side by side without halo. After each row a block's outermost
+//         threads send their cost to the neighbour (st.async), whose mbarrier counts it in. That
+//         makes 2008 columns per cluster in place of 8 * 216 = 1728, for a message latency per row.
+// strips  The group is the cluster. The inner exchange crosses blocks, by words (cluster_words.cuh)
 //         in tall schedules and by messages (cluster_mail.cuh) in wide ones. So only a cluster's
 //         two ends need the wide halo and the trip through L2, and they make it less often than
 //         blocks that work alone. The wall comes by tensor map, as in tma.

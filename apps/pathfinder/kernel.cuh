@@ -64,9 +64,9 @@ __device__ __forceinline__ void step_alone(int (&cost)[C], const int* wall) {
 /// Advances a window by ROUND = 1 or 2 rows. Lane l holds the costs of columns l*C ... l*C+C-1.
 ///
 /// The chain from row to row bounds a tall grid, and its longest link is the shuffle that brings
-/// the neighbouring lane's costs (~25 cycles). So a round asks for them first, computes in their
-/// shadow what needs no neighbour, and lets each cost that comes in add one path to the minimum:
-/// with walls summed up beforehand that is one instruction, two at the outermost column.
+/// the neighbouring lane's costs (~25 cycles). So a round asks for them first and computes
+/// meanwhile what needs no neighbour. Each cost that arrives then adds one path to the minimum.
+/// With walls summed up beforehand that is one instruction, two at the outermost column.
 ///
 ///   two rows, left side; l1, l2 are the costs left of the lane's columns 0, 1, ...
 ///     column 0:  l2 -> (-1) -> 0,  l1 -> (-1) -> 0,  l1 -> (0) -> 0,  and its own 0 -> (-1) -> 0

@@ -1,6 +1,6 @@
 // pathfinder/register_bypass: a block of wall rows by cp.async, waited for at once (Svedin et al.,
 // Algorithm 1). The wall no longer passes through registers and a block of rows costs one latency
-// instead of one each; whoever copies has nothing else in flight and does nothing meanwhile.
+// instead of one each. The warps that copy have nothing else in flight and only wait.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"

@@ -1,6 +1,6 @@
 // Stages of wall rows in shared memory that threads of the block fill, for baseline,
-// register_bypass and overlap: what is copied, where a lane reads, and how producer warps hand a
-// stage to the warps that compute and get it back.
+// register_bypass and overlap. Here is what they copy, where a lane reads, and how producer warps
+// hand a stage to the warps that compute and get it back.
 #pragma once
 
 #include <type_traits>

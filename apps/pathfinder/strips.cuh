@@ -1,16 +1,16 @@
-// The persistent schedules: geometry.hpp says which columns a warp has, exchange.cuh how windows
-// tell each other costs, this file how a warp walks down the rows. A variant supplies the two
-// things in which strategies differ:
+// The persistent schedules. geometry.hpp defines which columns a warp has, exchange.cuh how windows
+// exchange costs, this file how a warp walks down the rows. A variant supplies the two things in
+// which strategies differ:
 //
-//   Wall   how wall rows arrive, seen by the warps that compute:
-//            prologue(stages)    first stages on their way; that many will be read
-//            consumer_wait()     the next stage can be read by this warp
-//            load(r, c)          4 walls of its row r, lane's columns c ... c+3
-//            consumer_release()  this warp has read it
-//            engine              the copy engine signals arrival: waiting asks memory for nothing
-//          and, where warps do nothing but copy, Wall::produce(storage, walk): all they do.
-//   Mail   how windows of a group tell each other costs, in two halves, send() and receive():
-//          BlockMail, or across blocks ClusterMail.
+//   Wall   How wall rows arrive, seen by the warps that compute.
+//            `prologue(stages)`    Starts the first of so many stages.
+//            `consumer_wait()`     The next stage can be read by this warp.
+//            `load(r, c)`          Four walls of row r, the lane's columns c ... c+3.
+//            `consumer_release()`  This warp has read the stage.
+//            `engine`              The copy engine signals arrival; waiting reads no global memory.
+//          Where warps only copy, Wall::produce(storage, walk) is all they do.
+//   Mail   How windows of a group exchange costs, in two halves, send() and receive(): BlockMail,
+//          or across blocks ClusterWords and ClusterMail.
 //
 // In a tall grid a warp is alone on its scheduler and nothing hides an instruction between one row
 // and the next, so the loop is kept bare: addresses in registers, one branch per stage.
@@ -253,8 +253,8 @@ inline const std::vector<Declined> needs_groups{
     {std::string(Tall3Cluster::name),
      "3 windows that finish 84 columns have no halo of whole epochs: it takes a cluster"}};
 
-/// Tells the movements of a schedule apart: `who` moves, and on tall schedules, where a stage is a
-/// whole halo if nothing is said, how many stages of how many rows: "producers-2x14-rows".
+/// The name of a movement among those of a schedule, such as "producers-2x14-rows": `who` moves,
+/// and on tall schedules stages and their rows, unless a stage is a whole halo.
 template <class S>
 std::string movement_name(const std::string& who) {
   if (S::Movement::l2_ahead > 0) return who.empty() ? "l2" : who + "-l2";

@@ -8,14 +8,14 @@
 // of the three neighbours that it comes from.
 //
 // Corridors lie 3 columns apart and move sideways together; from one cell of a corridor no cell of
-// another one can be reached. The challenges are
-//   1 ... 9    corridors that swing by one column. Row by row, three patterns come from the left,
+// another one can be reached. The challenges are:
+//   1 ... 9    Corridors that swing by one column. Row by row, three patterns come from the left,
 //              from above and from the right in turn, and each starts in columns 0, 1 or 2 of
-//              three: every cell is open, and entered from each neighbour, in exactly one of the
+//              three. So every cell is open, and entered from each neighbour, in exactly one of the
 //              nine.
-//   10 ... 17  corridors that run far to the right and far to the left, so that costs cross from
-//              strip to strip: what an exchange missed is carried into the strip and stays there.
-//              Runs of two lengths, each in four positions, so that any row is inside some run.
+//   10 ... 17  Corridors that run far to the right and far to the left, so that costs cross from
+//              strip to strip. What an exchange missed gets into the strip and stays there. Runs
+//              have two lengths, each in four positions, so any row is inside some run.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Warps that stay whole as the compiler sees it, too. Where it cannot tell that all lanes of a warp
-// take the same way, it compiles every shuffle behind that place twice, for lanes together and for
-// lanes apart, with a test in front: machine code twice as long, and instructions between two rows
-// of a tall grid, where each costs time.
+// Warps that the compiler, too, knows to be converged. Where it cannot prove that all lanes take
+// the same branch, it compiles every later shuffle twice, for converged and for divergent lanes,
+// with a test in front. That doubles the machine code and adds instructions between two rows of a
+// tall grid, where each costs time.
 #pragma once
 
 #include "variants/ptx/guarded_asm.cuh"

@@ -484,15 +484,6 @@ TEST(Update, MirroredHaloEqualsClampedEdges) {
   }
 }
 
-TEST(Reference, AgreesWithTheSecondOne) {
-  const App* app = find_app("hotspot");
-  ASSERT_NE(app, nullptr);
-  for (const Parameters& p : app->sizes(Preset::smoke)) {
-    const Verdict v = app->check_reference(p, 11);
-    EXPECT_TRUE(v.passed) << p.to_string() << ": " << v.error << " > " << v.bound;
-  }
-}
-
 TEST(Coefficients, KeepEquilibriumAndMatchRodiniasInputSize) {
   for (Chip chip : {Chip::scaled, Chip::rodinia}) {
     const ExactCoefficients k = exact_coefficients(1024, 1024, chip);

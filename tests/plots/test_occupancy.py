@@ -33,7 +33,14 @@ KNOWN_AT_ISO = {
     ("lud", "iso-walk", "overlap"): "as register_bypass",
     ("lud", "iso-walk", "drop_off"): "as register_bypass",
     ("lud", "iso-walk", "dsm"): "as register_bypass",
+    # The next tile's two cells wait in registers of the baseline: 36, six blocks on an SM.
+    ("hotspot", "iso-walk", "register_bypass"): "the baseline has 36: hotspot/README.md",
+    ("hotspot", "iso-walk", "overlap"): "as register_bypass",
+    ("hotspot", "iso-walk", "drop_off"): "as register_bypass",
+    ("hotspot", "iso-walk", "tma"): "as register_bypass",
+    ("hotspot", "iso-walk", "dsm"): "as register_bypass",
     ("pathfinder", "iso", "overlap"): "39; 32 are slower: pathfinder/README.md",
+    ("pathfinder", "iso-dependent", "overlap"): "as at iso",
     # 240 blocks in all, as in the CUDA sample: two on an SM.
     ("histogram", "iso", "register_bypass"): "the baseline's 16 bytes a step; 240 blocks in all",
     ("histogram", "iso", "overlap"): "as register_bypass",
@@ -95,8 +102,8 @@ def test_the_blocks_of_an_sm_follow_from_registers_and_shared_memory(recorded):
                 others.add((row.variant, row.config, kernel.blocks_per_sm, expected))
             seen += 1
     assert seen > 3000
-    # 16 named barriers in each block: four such blocks are what an SM holds
-    assert others == {("pathfinder/register_bypass", "tall-2/producers-2x14-rows", 4, 5)}
+    # 16 named barriers in each block: four such blocks are what an SM holds. Only the sweep has it.
+    assert others <= {("pathfinder/register_bypass", "tall-2/producers-2x14-rows", 4, 5)}
 
 
 def test_a_difference_has_the_gains_of_all_groups_that_the_two_met_in(tmp_path):
