@@ -248,6 +248,8 @@ TEST(FuzzedArguments, PatternsMatchWhatTheyMean) {
   for (int i = 0; i < 20000; ++i) {
     const std::string pattern = mutator.next().substr(0, 8);
     const std::string text = mutator.next().substr(0, 10);
+    // No argument has a NUL, and '[' begins a set, which matches() does not know.
+    if ((pattern + text).find_first_of(std::string("\0[", 2)) != std::string::npos) continue;
     const bool expected = matches(pattern, text);
     matched += expected;
     ASSERT_EQ(glob_match(pattern, text), expected) << pattern << " on " << text;
