@@ -10,4 +10,5 @@ if [[ ! -f $root/.venv/amasia-stamp && ! -x $root/.venv/bin/amasia-plots ]]; the
   exit 2
 fi
 # -P: not what happens to be called plots in that folder.
+export AMASIA_PLOTS_CALLED=$0  # its name in help texts
 PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} exec "$root/.venv/bin/python" -P -m plots "$@"

@@ -50,7 +50,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _program() -> str:
-    """How this was called: as the module, or as the installed script of that name."""
+    """How this was called: by plots.sh, as the installed script, or as the module."""
+    if called := os.environ.get("AMASIA_PLOTS_CALLED"):
+        return called
     return _SCRIPT if Path(sys.argv[0]).stem == _SCRIPT else "python -m plots"
 
 

@@ -26,8 +26,9 @@ namespace {
 /// What is elsewhere, though its name may be tried here.
 constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
     {"advise", "python -m plots advise"},  {"compare", "python -m plots compare"},
-    {"cross", "amasia run --roles cross"}, {"figure", "python -m plots figure"},
-    {"plot", "python -m plots report"},    {"report", "python -m plots report"},
+    {"cross", "amasia run --roles cross"}, {"expect", "python -m plots expect"},
+    {"figure", "python -m plots figure"},  {"plot", "python -m plots report"},
+    {"report", "python -m plots report"},  {"reproduction", "python -m plots reproduction"},
     {"why", "python -m plots why"},        {"benchmark", "amasia run"},
 };
 

@@ -17,13 +17,14 @@ from plots.advice.observed import as_text as as_observed
 from plots.advice.twin_text import as_text, given_to_amasia
 from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
+from plots.data.selection import gpu_named
 from plots.errors import PlotsError
 from plots.tree import ROOT
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     results_argument(parser)
-    selection_arguments(parser)
+    selection_arguments(parser, gpu="the newest; for a kernel of your own, of the latest twins")
     parser.add_argument(
         "--role", choices=["iso", "best"], help="geometries to choose among (default: best)"
     )
@@ -123,12 +124,9 @@ def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:
     """The twins of one GPU: the named one, else that of the latest file."""
     if not twins:
         raise PlotsError(f"no twin was recorded (amasia run {twin.NAME} --preset paper)")
-    chosen = gpu or max(twins, key=lambda t: t.date).gpu
-    of_gpu = [t for t in twins if t.gpu == chosen]
-    if not of_gpu:
-        known = ", ".join(sorted({t.gpu for t in twins}))
-        raise PlotsError(f"no twin was recorded on {chosen!r}; recorded: {known}")
-    return of_gpu
+    named = gpu_named(gpu, sorted({t.gpu for t in twins}))
+    chosen = named or max(twins, key=lambda t: t.date).gpu
+    return [t for t in twins if t.gpu == chosen]
 
 
 def _with_twins(asked: Sequence[str]) -> list[Path]:

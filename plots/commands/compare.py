@@ -16,7 +16,7 @@ from plots import markdown
 from plots.commands.options import print_or_write
 from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.data.load import Results
-from plots.data.selection import among, load_aloud
+from plots.data.selection import among, gpu_named, load_aloud
 from plots.errors import PlotsError
 from plots.judge.compare import (
     REPEATED,
@@ -96,16 +96,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="exit with 1 when a time or point became slower or failed; or when anything is not "
         "the same",
     )
-    parser.add_argument("--old-gpu", help="which GPU of OLD, when it holds several")
-    parser.add_argument("--new-gpu", help="which GPU of NEW, when it holds several")
+    parser.add_argument(
+        "--old-gpu", help="which GPU of OLD, when it holds several; a part of the name will do"
+    )
+    parser.add_argument("--new-gpu", help="which GPU of NEW, likewise")
     parser.add_argument("--format", choices=_FORMATS, default="text", help="format of the values")
     parser.add_argument("--out", "-o", type=Path, help="output file (default: stdout)")
 
 
 def _one_gpu(name: str, gpu: str | None, side: str) -> Results:
     results = load_aloud([name])
-    among(gpu, results.gpus, "GPU")
-    results = results.where(gpu=gpu)
+    results = results.where(gpu=gpu_named(gpu, results.gpus))
     if len(results.gpus) > 1:
         found = ", ".join(results.gpus)
         raise PlotsError(f"{name} holds several GPUs ({found}); choose with --{side}-gpu")
@@ -162,7 +163,7 @@ def _text(found: Comparison) -> str:
         case = ""
         for at, line in zip(frame.get("case", [""] * len(frame)), lines[1:], strict=True):
             parts += [at] if at != case else []
-            parts.append(line)
+            parts.append(line.rstrip())
             case = at
         parts.append("")
     return "\n".join(parts) + "\n"
@@ -217,7 +218,8 @@ def _named(what: str, names: Sequence[str]) -> str:
 def _summary(found: Comparison) -> list[str]:
     """Means and the closing tally."""
     lines = [
-        f"{app}: {times(mean, 3)} (geometric mean of {n} times, {least:.3f} to {most:.3f})"
+        f"{app}: NEW is {times(mean, 3)} as fast as OLD (geometric mean of {n} times, "
+        f"{least:.3f} to {most:.3f})"
         for app, mean, n, least, most in found.means()
     ]
     counts = []

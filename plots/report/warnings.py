@@ -91,11 +91,13 @@ def warnings(results: Results) -> list[Kind]:
 
 
 def summary(kinds: list[Kind]) -> str:
-    """All of them in a line: how many, of how many kinds, and which is the gravest."""
+    """All of them in a line: how many, of how many kinds, and the first of the gravest kind."""
     if not kinds:
         return "no warnings"
     total = sum(len(kind.each) for kind in kinds)
+    gravest = kinds[0]
+    shown = gravest.each[0] if "…" in gravest.text else gravest.text
     if total == 1:
-        return f"1 warning: {kinds[0].text}"
+        return f"1 warning: {shown}"
     of = f"of {len(kinds)} kinds, the gravest" if len(kinds) > 1 else "of one kind"
-    return f"{total} warnings {of}: {kinds[0].text} ({len(kinds[0].each)})"
+    return f"{total} warnings {of} ({len(gravest.each)}): {shown}"

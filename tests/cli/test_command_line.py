@@ -27,6 +27,8 @@ MISTAKES = [
     ("help rnu", "run"),
     ("compare a.json b.json", "python -m plots compare"),
     ("advise", "python -m plots advise"),
+    ("expect V100 A100", "python -m plots expect"),
+    ("reproduction results", "python -m plots reproduction"),
     ("cross hotspot", "amasia run --roles cross"),
     ("hotspot/tma", "amasia run hotspot/tma"),
     ("quick", "amasia study quick"),

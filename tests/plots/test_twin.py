@@ -416,7 +416,7 @@ def test_the_command_asks_the_record(save, capsys):
     assert main(["advise", path, "--trait", "fma=999"]) == 2
     assert capsys.readouterr().err.startswith("plots: outside the measured range: fma is 999")
     assert main(["advise", path, "--tile", "8KiB", "--gpu", "no such"]) == 2
-    assert "no twin was recorded on 'no such'" in capsys.readouterr().err
+    assert 'no GPU "no such" in the result files; known:' in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
     if (!r.file.ends_with(code)) continue;
     throw UsageError(r.file +
                      ": is code; bench takes a description in TOML that names it, such as " +
-                     "examples/bench/saxpy.toml (docs/bench.md)");
+                     "saxpy.toml in docs/your-kernel.md");
   }
   const Description description = read_description(r.file);
   UserApp app = load_user_app(description);

@@ -16,10 +16,10 @@ from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Embedded
 
 _HOW = Markup(
-    "<p>Of an app above, open its page: it has the verdict for every size and mode. For a kernel "
-    "of your own:</p>\n<pre><code>"
+    "<p>For an app, open its section above: it has the verdict for every size and mode. For a "
+    "kernel of your own:</p>\n<pre><code>"
     "./plots.sh advise --tile 16KiB --intensity 8   # what proxy kernels with its traits gained\n"
-    "amasia bench my_kernel.so                      # your kernel itself, measured like an app"
+    "amasia bench my_kernel.toml                    # your kernel itself: docs/your-kernel.md"
     "</code></pre>\n"
 )
 

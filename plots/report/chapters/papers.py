@@ -46,7 +46,7 @@ def _records(gpu: str, entries: list[reproduction.Entry]) -> list[dict[str, obje
             "value": line.label, "published on": line.gpu, "published": line.low,
             "to": line.high if line.high != line.low else None,
             "here": None if line.own is None else line.own.value,
-            "here / published": line.ratio(), "verdict": line.verdict.value,
+            "here / published": line.ratio, "verdict": line.verdict.value,
             "why or how": line.why or line.command,
         }
         for e in entries
