@@ -26,10 +26,7 @@ def _body(results: Results, _: Embedded) -> Markup:
         (r.group, r.variant): r.config for r in rows[rows["role"] == "comparator"].itertuples()
     }
     times = {(r.group, r.variant, r.config): r.beside_ms for r in rows.itertuples()}
-    best = rows[rows["role"] == "best"]
-    at_best = dict(
-        zip(zip(best["group"], best["variant"], strict=True), best["beside_ms"], strict=True)
-    )
+    best = {(r.group, r.variant): r for r in rows[rows["role"] == "best"].itertuples()}
     groups = results.groups.set_index("group")
     said = []
     for heading, found in (
@@ -41,10 +38,13 @@ def _body(results: Results, _: Embedded) -> Markup:
         for c in found.itertuples():
             group = groups.loc[c.group]
             time = times.get((c.group, c.against, config.get((c.group, c.variant), "")))
-            time = at_best[c.group, c.against] if time is None else time
+            reference = best[c.group, c.against]
+            time = reference.beside_ms if time is None else time
+            users = c.role == "best"  # a user's baseline is a config with a name of its own
+            name = reference.config if users else c.against.split("/", 1)[1]
             lines.append(
                 (group["gpu"], group["app"], group["size_label"],
-                 f"{group['cache']} {group['launch']}", c.against.split("/", 1)[1], c.strategy,
+                 f"{group['cache']} {group['launch']}", name, c.strategy,
                  f"{time:.4g}", f"{time / c.ratio:.4g}", claimed_ratio(c.ratio, c.low, c.high),
                  c.claim)
             )  # fmt: skip
