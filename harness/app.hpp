@@ -75,7 +75,7 @@ class Instance {
   /// Whether verify() must refuse what reset() leaves, before anything ran. False where an instance
   /// is loaded without one of the two.
   virtual bool poisons() const { return true; }
-  /// The stream to run on, where that is somebody else's; nothing: one of the harness.
+  /// The caller's stream to run on; nothing: one of the harness.
   virtual std::optional<Stream> stream() const { return std::nullopt; }
 
   // Of problems loaded at run time, whose implementations nobody knows: one may keep the

@@ -28,7 +28,7 @@ struct Device {
   bool cooperative_launch = false;
   int driver_version = 0;  // CUDA version the driver supports, e.g. 13000
   int runtime_version = 0;
-  std::string uuid_hash;   // 48 bits folded from the UUID: tells GPUs apart, names none
+  std::string uuid_hash;   // 48 bits folded from the UUID: distinguishes GPUs, names none
   std::string pci_bus_id;  // to find the device in NVML; never written to a result file
 };
 

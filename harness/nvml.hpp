@@ -40,7 +40,7 @@ class Nvml {
   std::optional<unsigned> temperature_c() const;
   std::optional<unsigned> power_mw() const;
   /// True when the SM clock is held down by a limit (power, temperature, hardware slowdown, power
-  /// brake, sync boost) rather than by idleness or by a clock somebody set.
+  /// brake, sync boost) rather than by idleness or by a clock that a user set.
   std::optional<bool> throttled() const;
   /// The active reasons by name, "software power cap, thermal slowdown"; empty when there is none
   /// or the state is unknown.

@@ -80,8 +80,8 @@ struct UserKernel {
   std::string place{};   // where it was described, "saxpy.toml:14"
   std::string broken{};  // why it must not run, found before anything ran
   std::string code{};    // file with the machine code or PTX of its kernels; "" where none is known
-  /// False: its launch must not be captured into a graph, because it is somebody's program, which
-  /// may allocate or load code. What it enqueues is not known then, and found out by trying.
+  /// False: its launch must not be captured into a graph, because it is a user's program, which may
+  /// allocate or load code. What it enqueues is not known then, and found out by trying.
   bool capturable = true;
 };
 
@@ -149,7 +149,7 @@ bool register_comparator(std::string_view app, std::string_view library,
   return register_variant(std::move(v), place);
 }
 
-/// One that moves data as `spells` does, by a part of a library in place of the suite's own
+/// A variant that moves data as a strategy does, but with a library in place of the suite's own
 /// instructions: apps/<app>/<part>.cu, "cuda_pipeline". Each of its configs has the name of the one
 /// of the strategy that differs from it by the spelling alone, and is measured beside that one.
 template <class Problem>

@@ -22,26 +22,26 @@ enum class Preset { smoke, quick, paper, sweep };
 /// How much of a microbenchmark's question: `quick` is the part that fits many into 90 s.
 enum class Scope { quick, full };
 /// Why a row is in its group.
-/// iso: the original geometry. best: the best config known. matched: the best config known of a
-/// schedule that another strategy is best with; the two then differ in movement alone. cross: the
-/// same, in a table of all schedules. comparator: a vendor library. candidate: one of the configs
-/// that a search tries. counterpart: the strategy that a comparator implements, in its config.
+/// `iso`: the original geometry. `best`: the best config known. `matched`: the best config known of
+/// a schedule that another strategy is best with; the two then differ in movement alone. `cross`:
+/// the same, in a table of all schedules. `comparator`: a vendor library. `candidate`: one of the
+/// configs that a search tries. `counterpart`: the strategy that a comparator implements, in its
+/// config.
 enum class Role { iso, best, matched, cross, comparator, candidate, counterpart };
 /// What became of a row or point. Anything but ok has a reason beside it.
 enum class RowStatus { ok, failed, skipped, crashed };
 /// What the interval of a comparison says by itself.
 enum class SpeedVerdict { faster, slower, not_resolved };
-/// What may be said of a comparison once the baseline's distance from itself is known; of an
-/// invalid group, that nothing may.
+/// The claim of a comparison once the A/A noise of the baseline is known; invalid groups have none.
 enum class SpeedClaim { faster, slower, not_resolved, within_noise, invalid };
 /// Why a group's measurement is not valid.
-/// ceiling: one beside it that cannot be. floor: a cold row faster than its floor. interference:
-/// another process computed on the GPU. drift: the baseline did not stay what it was. device_state:
-/// power, clocks or temperature are not those of the run's start.
+/// `ceiling`: an impossible ceiling of the same run. `floor`: a cold row faster than its floor.
+/// `interference`: another process computed on the GPU. `drift`: the baseline's time changed.
+/// `device_state`: power, clocks or temperature are not those of the run's start.
 enum class InvalidKind { ceiling, floor, interference, drift, device_state };
 /// How the intervals within a run of a group were made (statistics/interval_rule.hpp).
-/// exact: for rounds that are independent. widened: by ranks, where the samples show that they are
-/// not. effective: from the effective number of rounds, where no ranks are left.
+/// `exact`: for rounds that are independent. `widened`: by ranks, where the samples show that they
+/// are not. `effective`: from the effective number of rounds, where no ranks are left.
 enum class IntervalRule { exact, widened, effective };
 /// Why sampling ended. A group or point that never ran has none, and says why in its warnings.
 enum class StopReason { narrow_enough, round_limit, sample_limit, time_limit };

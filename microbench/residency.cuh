@@ -1,6 +1,6 @@
-// How many blocks are resident at once, seen by launching more than can be: every block notes when
-// it starts and stays for a while; those that start in the first half of the first one's stay were
-// there together with it, because none has gone.
+// How many blocks are resident at once, observed by launching more than fit. Every block notes when
+// it starts and stays for a while. Blocks that start in the first half of the first one's stay are
+// resident together with it, because none has ended.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // What the microbenchmarks share: clocks, several lengths of one loop in one launch, one buffer.
 //
 // A kernel that measures a latency or a rate of one SM runs its loop max_walks times in one launch,
-// each time as long as Walks says, and takes a Stamp around each: a cache, a TLB or a clock that
-// must be warm stays warm, and the slope over the lengths cancels what is paid once. A clock read
-// around a single instruction says nothing on Hopper.
+// with the lengths in Walks, and takes a Stamp around each. So a cache, a TLB or a clock stays
+// warm, and the slope over the lengths cancels fixed costs. A clock read around a single
+// instruction is no measurement on Hopper.
 #pragma once
 
 #include <cstdint>

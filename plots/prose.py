@@ -90,7 +90,7 @@ def percent(value: Any) -> str:
 
 
 def runs(sessions: Any, gpus: Any) -> str:
-    """What stands behind a number: "one run", "3 runs on one GPU", "6 runs on 3 GPUs"."""
+    """The runs behind a number: "one run", "3 runs on one GPU", "6 runs on 3 GPUs"."""
     if pd.isna(sessions) or sessions <= 1:
         return "one run"
     return f"{sessions:.0f} runs on " + ("one GPU" if gpus == 1 else f"{gpus:.0f} GPUs")

@@ -32,9 +32,8 @@ def amount(value: float) -> str:
 
 
 def interval_digits(low: float, high: float) -> int:
-    """Digits after the point, at least two, with which an end of an interval that is not 1 is not
-    shown as 1, because a gain that was resolved must not read as none, and the two ends are not
-    shown as one number."""
+    """Digits after the point, at least two, that show an interval as it is. No end rounds to 1,
+    because a resolved gain must not read as none, and the two ends do not round to one number."""
     for digits in range(2, _MOST_DIGITS):
         one = f"{1:.{digits}f}"
         told = all(f"{end:.{digits}f}" != one or end == 1 for end in (low, high))

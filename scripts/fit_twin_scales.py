@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from plots.advice.drawn_twins import drawn
-from plots.advice.twin import Twin, by_lot, recorded_twins
+from plots.advice.twin import Twin, is_random, recorded_twins
 from plots.advice.twin_places import coordinates
 from plots.data.strategies import NAMES
 from plots.judge.residency import registers_of_its_twin
@@ -92,7 +92,7 @@ def main() -> int:
     twins = [
         t
         for t in recorded_twins([options.results])
-        if t.gpu == options.gpu and (not by_lot(t) or tuple(sorted(t.traits.items())) in some)
+        if t.gpu == options.gpu and (not is_random(t) or tuple(sorted(t.traits.items())) in some)
     ]
     if not twins:
         sys.exit(f"no twin of {options.gpu} is recorded in {options.results}")

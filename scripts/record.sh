@@ -172,14 +172,14 @@ for question in $questions; do
     --out "$to/$question.json.gz" --resume
 done
 if [[ " $questions " == *" twin "* ]]; then
-  # Those that answer for a kernel that comes, and those that show what such an answer is worth.
-  for which in by-lot unseen; do
-    option=() by_lot=()
-    [[ $which == by-lot ]] || option=(--unseen)
-    while read -r kernel; do by_lot+=(--traits "$kernel"); done \
+  # Those that predict a new kernel, and those that measure how accurate such predictions are.
+  for which in random unseen; do
+    option=() traits=()
+    [[ $which == random ]] || option=(--unseen)
+    while read -r kernel; do traits+=(--traits "$kernel"); done \
       < <(python3 -m plots.advice.drawn_twins "${option[@]}")
-    [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.advice.drawn_twins named no kernels"
-    measure "twins drawn by lot ($which)" run twin "${by_lot[@]}" --strict --records "$to" --max-rounds 11 \
+    [[ ${#traits[@]} != 0 ]] || fail "python3 -m plots.advice.drawn_twins named no kernels"
+    measure "random twins ($which)" run twin "${traits[@]}" --strict --records "$to" --max-rounds 11 \
       --out "$to/twin-$which.json.gz" --resume
   done
 fi

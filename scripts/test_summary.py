@@ -2,11 +2,10 @@
 
     python scripts/test_summary.py [--programs CTEST.xml FOLDER] [REPORT.xml...]
 
-Reads the dialects of ctest, of pytest and of GoogleTest. --programs is for what ctest runs as one
-test each and has many cases: FOLDER holds the report that each program wrote of its cases, named
-`<name of the test>.xml`, and these are counted instead of the program. A program without a report
-is one failure: it died, or was ended at its time limit, before it could write one. So is a program
-that failed although its cases did not.
+Reads reports of ctest, pytest and GoogleTest. With --programs, programs that are one test to ctest
+count by their cases: FOLDER holds each program's own report, `<name of the test>.xml`. A program
+without a report is one failure: it died, or reached its time limit, before it could write one. So
+is a program that failed although its cases did not.
 
 Exit code 1 if a test failed, if none passed, or if a report is missing or cut off (its runner
 died). The reasons and the names of what failed go to stderr.

@@ -3,23 +3,24 @@
 //
 // Digests that tell whether a recorded result was made by the code that is here. Each covers what
 // can change what is timed, judged or bounded.
-//   A variant or comparator (an apps/<app>/*.cu that registers one):
-//     - itself and what it includes;
-//     - the .cu and .cpp files of the app's folder that register nothing, and what they include;
-//     - the ceilings, which bound every row: microbench/ceilings, what it includes, and those that
-//       the app's folder registers for itself;
-//     - apps/<app>/options.cmake and OPTIONS, which every kernel is compiled with.
-//   A microbenchmark (a microbench/<question>/*.cu that registers one):
-//     - itself, what it includes, and the files of its folder that register nothing;
-//     - microbench/<question>/options.cmake and OPTIONS.
-//   The harness: all of harness/ and inputs/, and what they include.
-//   An app outside the tree (amasia_add_app): as one inside, the same where the suite is installed.
-//   One more covers all its sources, for variants whose file has not their name.
+//
+// A variant or comparator (an apps/<app>/*.cu that registers one) has:
+//   (a) itself and what it includes.
+//   (b) The .cu and .cpp files of the app's folder that register nothing, and what they include.
+//   (c) The ceilings, which bound every row: microbench/ceilings, what it includes, and those that
+//       the app's folder registers for itself.
+//   (d) The flags that every kernel is compiled with: apps/<app>/options.cmake and OPTIONS.
+// A microbenchmark (a microbench/<question>/*.cu that registers one) has:
+//   (a) itself, what it includes, and the files of its folder that register nothing.
+//   (b) The flags: microbench/<question>/options.cmake and OPTIONS.
+// The harness: all of harness/ and inputs/, and what they include.
+// An app outside the tree (amasia_add_app): as one inside, the same where the suite is installed.
+// One more covers all its sources, for variants whose file has not their name.
 //
 // `suite` writes to FOLDER what harness/results/provenance.cpp includes, and three lists.
-//   source_manifest.txt    which file is in which digest
-//   ceiling_manifest.txt   "hash path", a line for each file of the ceilings' part
-//   ground_manifest.txt    "hash path included-path...", for each .cpp of variants/ and inputs/
+//   `source_manifest.txt`: which file is in which digest.
+//   `ceiling_manifest.txt`: "hash path", a line for each file of the ceilings' part.
+//   `ground_manifest.txt`: "hash path included-path...", for each .cpp of variants/ and inputs/.
 // `app` reads the last two: MANIFESTS is that folder or its installed copy.
 #include <fmt/format.h>
 

@@ -21,10 +21,10 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
 std::optional<double> most_difference(const Comparison& comparison);
 inline constexpr double most_of_a_tie = 0.02;
 
-/// "company: another process ...; end the other process ..."
+/// "drift: baseline took 1.2 times as long ...; let the GPU cool down ..."
 std::string to_string(const Invalidity& invalidity);
 
-/// Why a microbenchmark is not valid ("not valid: company: ..."), then its warnings.
+/// Why a microbenchmark is not valid ("not valid: drift: ..."), then its warnings.
 std::vector<std::string> reservations(const MicrobenchmarkResult& result);
 
 /// The claims of a group's comparisons; of an invalid group, that there is none.

@@ -12,7 +12,8 @@ namespace amasia {
 
 /// Registers what is planned, then runs or lists what the library's filter lets through.
 /// `ceilings`: of this GPU, for the counter floor; none leaves it out. `one_run`: a repetition is
-/// one run of a variant; else as many as the library takes for the least time of a repetition.
+/// one run of a variant; else as many runs as the library needs for its minimum time of a
+/// repetition.
 ///
 ExitStatus run_benchmarks(const Campaign& plan, Instrument& instrument,
                           const std::vector<Ceiling>& ceilings, bool one_run);

@@ -62,8 +62,8 @@ class GroupInstrument {
   /// A short piece of work that is always the same, while nothing else of this process runs;
   /// nothing where there is none.
   virtual std::optional<ProbeTimes> probe() { return std::nullopt; }
-  /// Clocks, limits and temperature at the moment, and under "company" who else computed on the
-  /// device since it was opened; what is unknown is absent.
+  /// Clocks, limits and temperature at the moment, and the other processes that computed on the
+  /// device since it was opened. Unknown values are absent.
   virtual std::map<std::string, std::string> device_state() const { return {}; }
 };
 

@@ -107,7 +107,7 @@ bool Sampler::returns_while_held(const Launch& launch, Instance& instance) {
   std::mutex mutex;
   std::condition_variable changed;
   bool returned = false, in_time = true;
-  // Whoever waits for the device waits for the gate, which only another thread can open then.
+  // A thread that waits for the device waits for the gate, which only another thread can open then.
   std::thread watch([&] {
     std::unique_lock lock(mutex);
     in_time = changed.wait_for(lock, patience, [&] { return returned; });

@@ -44,7 +44,7 @@ class Sampler {
  public:
   /// Allocates the flush buffer and the stamps. `nvml` may be unavailable; it outlives the sampler.
   Sampler(const Device& device, Nvml& nvml);
-  /// Runs, flushes and events go to somebody else's stream from now on, which outlives the sampler.
+  /// From now on runs, flushes and events go to the caller's stream, which outlives the sampler.
   void use_stream(cudaStream_t stream) { stream_ = stream; }
   /// What runs have left set of persisting L2, which no other run is to meet; see PersistingL2.
   std::string put_back() { return persisting_.put_back(stream_); }

@@ -115,8 +115,8 @@ class CudaModule : public LoadedModule {
   CUlibrary library_ = nullptr;
 };
 
-/// A host function that a stream stops at until it is released, or for a second: then whoever was
-/// to release it waits for the stream itself.
+/// A host function that blocks a stream until it is released, or for a second: by then the thread
+/// that should release it is waiting for the stream itself.
 class Gate {
  public:
   void wait() {

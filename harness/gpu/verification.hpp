@@ -1,5 +1,5 @@
-// How the output of a run is judged, whatever device performs the run. An app is somebody else's
-// code: beside its variants its own verification is tried, which must not pass what did nothing.
+// How the output of a run is judged, whatever device performs the run. An app may be a user's code.
+// Its own verification is tested, too: it must reject a run that did nothing.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// libamasia_compare: harness/implementations for whoever can call C. The Python package amasia does
+// libamasia_compare: harness/implementations for callers of C, such as the Python package amasia
 // (amasia/library.py); the two are of one version.
 #pragma once
 
@@ -19,14 +19,16 @@ using amasia_callback = int (*)(int what, void* stream, char* text, unsigned lon
 const char* amasia_compare_version(void);
 
 /// Compares as `request` says, a JSON object with these members.
-///   "name", "names": [...], "cache": "cold" | "hot", "seconds", "min_rounds", "max_rounds",
-///   "precision", "confidence", "device", "argv": [...], "reset": bool, "verify": bool,
-///   "inputs": bool, "progress": bool, "stream": null or an integer,
-///   "work": null or {"operations", "bytes_read", "bytes_written"},
-///   "size": {name: integer or text, ...}, not empty.
-/// Answers with a JSON object, to be given back to amasia_compare_free(): {"result": a result file,
-/// "answers": [a sentence for each comparison, in their order]}, or {"error": "usage" | "no device"
-/// | "stopped" | "failed", "message"}. Null: there is no memory for an answer. One at a time.
+///   What: "name", "names": [...], "size": {name: integer or text, ...}, not empty.
+///   How: "cache": "cold" | "hot", "reset": bool, "verify": bool, "inputs": bool.
+///   Effort: "seconds", "min_rounds", "max_rounds", "precision", "confidence".
+///   Where: "device", "stream": null or an integer, "argv": [...], "progress": bool.
+///   Work: "work": null or {"operations", "bytes_read", "bytes_written"}.
+///
+/// Answers with a JSON object, to be given back to amasia_compare_free(). On success it is
+/// {"result": a result file, "answers": [a sentence for each comparison, in their order]}. Else it
+/// is {"error": "usage" | "no device" | "stopped" | "failed", "message"}. Null: there is no memory
+/// for an answer. One call at a time.
 char* amasia_compare(const char* request, amasia_callback callback);
 void amasia_compare_free(char* answer);
 

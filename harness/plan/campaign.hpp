@@ -89,7 +89,7 @@ std::vector<PlannedGroup> plan_counting(const CampaignRequest& request,
 std::vector<PlannedGroup> plan_verification(const CampaignRequest& request,
                                             const std::vector<AppCases>& cases);
 
-/// Roughly what measuring the ceilings takes, for what is said before anything was measured.
+/// Rough time of measuring the ceilings, for estimates before anything was measured.
 inline constexpr double expected_ceiling_seconds = 10;
 
 /// Device memory of one instance at the group's size, all variants' scratch included.

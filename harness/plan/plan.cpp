@@ -62,7 +62,7 @@ class ComparisonRows {
     row.config_source = choice ? choice->source : "built-in default";
     if (v.user_kernel) {  // there is one config, and nothing to tune
       row.config = v.configs.front().info.name;
-      row.config_source = v.user_kernel->place.empty() ? "as it was brought" : v.user_kernel->place;
+      row.config_source = v.user_kernel->place.empty() ? "as loaded" : v.user_kernel->place;
       row.excluded = v.user_kernel->broken;
     }
     return row;

@@ -99,7 +99,7 @@ void take_chatter(const std::string& line, ChildOutcome& outcome) {
   print_prose("{}\n", line);
 }
 
-/// SIGKILL is also what the kernel sends when memory runs out, whoever took it.
+/// The kernel also sends SIGKILL when memory runs out, whichever process took it.
 bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }

@@ -20,7 +20,7 @@ Cell session_cell(const std::optional<int>& session) {
   return session ? Cell(std::int64_t{*session}) : Cell();
 }
 
-/// What disturbed the group: "company; drift"; nothing in a valid one.
+/// What disturbed the group: "drift; floor"; nothing in a valid one.
 Cell invalidity_cell(const GroupResult& group) {
   std::vector<std::string_view> kinds;
   for (const Invalidity& i : group.invalid) kinds.push_back(word_of(i.kind));

@@ -231,7 +231,7 @@ std::string sessions_line(const ResultFile& file) {
 std::string floor_line(const GroupResult& group) {
   if (!group.floor) {
     return has_work(group.work) ? "Floor: unknown, a ceiling it needs was not measured."
-                                : "Floor: unknown, nothing is said of the work.";
+                                : "Floor: unknown, the app does not state its work.";
   }
   return fmt::format("Floor: {} ms, bound by {}.", format_number(group.floor->floor_ms()),
                      word_of(group.floor->bound_by()));

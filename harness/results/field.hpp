@@ -31,7 +31,7 @@ struct Rules {
   bool above = false;  // more than `least`, not equal to it
   double most = std::numeric_limits<double>::max();
   std::int64_t least_integer = 0;
-  // What only the schema asks of text: tests write files in which little is filled in.
+  // A rule for text that only the schema checks: files of tests leave most fields empty.
   bool not_empty = false;
   std::string_view pattern{};
   std::size_t most_items = 0;     // of a list, in the schema; 0: any number

@@ -34,7 +34,8 @@ struct Fields<Device> {
       field("driver_version", &Device::driver_version,
             {.meaning = "CUDA version the driver supports, e.g. 13000"}),
       field("runtime_version", &Device::runtime_version),
-      field("uuid_hash", &Device::uuid_hash, {.meaning = "tells GPUs apart, names none"}));
+      field("uuid_hash", &Device::uuid_hash,
+            {.meaning = "distinguishes GPUs without naming them"}));
 };
 
 template <>
@@ -201,7 +202,8 @@ struct Fields<Row> {
             {.meaning = "the strategy that a comparator has in the words of a library",
              .optional = true}),
       field("schedule", &Row::schedule,
-            {.meaning = "absent where schedule and movement are not told apart", .optional = true}),
+            {.meaning = "absent where configs have no schedule apart from the movement",
+             .optional = true}),
       field("movement", &Row::movement,
             {.meaning = "parameters of the way data moves", .optional = true}),
       field("status", &Row::status),
@@ -221,7 +223,7 @@ struct Fields<Row> {
       field("energy_mj", &Row::energy_mj,
             {.meaning = "per run, in a hot batch", .optional = true, .least = 0}),
       field("verified_round", &Row::verified_round,
-            {.meaning = "of a kernel that was brought: the timed round, chosen at random, "
+            {.meaning = "of a user kernel: the timed round, chosen at random, "
                         "whose outputs were judged",
              .optional = true}),
       field("left_set", &Row::left_set,
@@ -272,8 +274,8 @@ template <>
 struct Fields<ProbeReading> {
   static constexpr std::string_view name = "probe";
   static constexpr std::string_view meaning =
-      "a fixed piece of work between two samples, by which company on the GPU shows; one column "
-      "per member, all of the same length";
+      "a fixed piece of work between two samples, which shows interference by other GPU processes; "
+      "one column per member, all of the same length";
   static constexpr bool columns = true;
   static constexpr auto list =
       fields(field("round", &ProbeReading::round, {.least_integer = -1}),
@@ -290,7 +292,7 @@ struct Fields<GroupResult> {
       field("preset", &GroupResult::preset, {.meaning = "that the size is from; empty for --size"}),
       field("seed", &GroupResult::seed), field("work", &GroupResult::work),
       field("floor", &GroupResult::floor,
-            {.meaning = "the least time the ceilings of this file allow; absent without them",
+            {.meaning = "the bound by the ceilings of this file; absent without them",
              .optional = true}),
       field("rounds", &GroupResult::rounds),
       field("stop_reason", &GroupResult::stop_reason,
@@ -298,7 +300,7 @@ struct Fields<GroupResult> {
       field("interval_rule", &GroupResult::interval_rule,
             {.meaning = "of samples that depend on each other; absent: exact", .optional = true}),
       field("inputs", &GroupResult::inputs,
-            {.meaning = "of kernels that were brought: whether timed rounds had new inputs, and "
+            {.meaning = "of user kernels: whether timed rounds had new inputs, and "
                         "what stayed the same",
              .optional = true}),
       field("launch_blocked", &GroupResult::launch_blocked), field("rows", &GroupResult::rows),
@@ -387,7 +389,7 @@ struct Fields<MicrobenchmarkResult> {
       field("findings", &MicrobenchmarkResult::findings),
       field("warnings", &MicrobenchmarkResult::warnings),
       field("invalid", &MicrobenchmarkResult::invalid,
-            {.meaning = "anything in it: nothing is said from these points", .optional = true}),
+            {.meaning = "not empty: these points make no claim", .optional = true}),
       field("source_digest", &MicrobenchmarkResult::source_digest, {.optional = true}),
       field("wall_s", &MicrobenchmarkResult::wall_s, not_negative),
       field("session", &MicrobenchmarkResult::session, of_session),

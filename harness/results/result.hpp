@@ -75,7 +75,7 @@ struct Row {
   std::optional<double> gflops{};
   std::optional<double> gbytes_per_s{};  // compulsory bytes / median
   std::optional<double> energy_mj{};     // per run, hot batch
-  /// Of an implementation that was brought: the timed round, chosen at random, whose outputs were
+  /// Of a user kernel: the timed round, chosen at random, whose outputs were
   /// judged.
   std::optional<int> verified_round{};
   std::string left_set{};  // of persisting L2, by any run; put back before the next sample
@@ -96,8 +96,9 @@ inline std::string role_in_group(const Row& row) {
 ///
 /// iso, best: against the baseline in that role, whatever the schedules. matched and cross: against
 /// the baseline with the same schedule, so that movement alone differs. A matched comparison of the
-/// baseline itself: that schedule against the one it is best with, so that the schedule alone does.
-/// counterpart: a comparator against the strategy that it spells, in the config of the same name.
+/// baseline itself: that schedule against the one it is best with, so that the schedule alone
+/// differs. counterpart: a comparator against the strategy that it implements, in the config of the
+/// same name.
 struct Comparison {
   std::string variant;
   Role role = Role::iso;
@@ -161,7 +162,7 @@ struct GroupResult {
   std::optional<StopReason> stop_reason{};
   /// None for a search, whose intervals are exact.
   std::optional<IntervalRule> interval_rule{};
-  /// Of a problem that was brought: whether timed rounds had new inputs, and what stayed.
+  /// Of user kernels: whether timed rounds had new inputs, and what stayed.
   std::string inputs{};
   bool launch_blocked = true;  // queued behind the spin kernel; false when too long for the queue
   std::vector<Row> rows{};

@@ -104,8 +104,8 @@ void warn_of_dependent_samples(GroupResult& result) {
     if (found <= by_chance) continue;
     result.warnings.push_back(fmt::format(
         "{} {}: its ratio to {} in a round resembles that in the round before (rank correlation "
-        "{:.2f} over {} rounds, by chance below {:.2f}): the interval allows for it; repeated runs "
-        "say more (amasia run --sessions)",
+        "{:.2f} over {} rounds, by chance below {:.2f}): the interval allows for it. Repeated runs "
+        "show more (amasia run --sessions)",
         c.variant, word_of(c.role), c.control ? "itself" : c.against, found, n, by_chance));
   }
 }

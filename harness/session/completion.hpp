@@ -32,7 +32,7 @@ class Completion {
   /// Floors alone.
   void bound(GroupResult& result) const;
   /// Counts the claimed instructions, then draws the findings. A row whose claim is wrong becomes
-  /// `failed` and loses its value. Code that cannot be read is said in the row's remark.
+  /// `failed` and loses its value. The row's remark names code that cannot be read.
   void complete(MicrobenchmarkResult& result, const std::vector<Point>& points);
   /// Of one point what the above does before the findings.
   void prove(MicrobenchmarkRow& row, const Point& point);

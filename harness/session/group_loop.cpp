@@ -104,8 +104,8 @@ class GroupLoop {
   }
 
  private:
-  /// Bytes of device memory that the app says it takes. Whoever passes functions keeps their
-  /// memory, and says nothing of it.
+  /// Bytes of device memory that the app says it takes. A caller that passes functions owns their
+  /// memory, and its size is not known.
   std::int64_t memory_of(const App& app) const {
     const std::int64_t bytes = app.device_bytes(plan_.key.size);
     const bool is_unknown =
@@ -125,7 +125,7 @@ class GroupLoop {
       if (instrument_.trouble_of(error) != Trouble::no_memory) throw;
       throw std::runtime_error(fmt::format(
           "{}: device_bytes() of {} says {} bytes, and {} were free; either it says too little, or "
-          "somebody else took the memory",
+          "another process took the memory",
           error.what(), app.name(), app.device_bytes(plan_.key.size), free));
     }
   }

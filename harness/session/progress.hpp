@@ -38,7 +38,7 @@ class Stopwatch {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// The same by the system's clock, which somebody may set meanwhile.
+  /// The same by the system's clock, which may be set meanwhile.
   double system_seconds() const {
     return std::chrono::duration<double>(std::chrono::system_clock::now() - system_begin_).count();
   }

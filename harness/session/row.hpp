@@ -1,5 +1,6 @@
-// What happens to one row on the device, whoever decides how often: prepared and verified, timed,
-// verified again. For the loop over a group (harness/session/group_loop.hpp) and for amasia-gbench.
+// The steps of one row on the device: prepared and verified, timed, verified again. The caller
+// decides how often. For the loop over a group (harness/session/group_loop.hpp) and for
+// amasia-gbench.
 #pragma once
 
 #include <functional>

@@ -91,8 +91,7 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
   return g;
 }
 
-/// An implementation that somebody brought and that prints takes time for it, and whoever reads
-/// its output waits for it.
+/// A user's implementation that prints takes time for it, and delays the reader of its output.
 void warn_of_printing(GroupResult& result, const PlannedGroup& plan, const ChildOutcome& outcome) {
   constexpr std::size_t longest = 60;  // of what is quoted
   for (const auto& [index, line] : outcome.printed) {

@@ -66,8 +66,9 @@ std::optional<Invalidity> faster_than_floor(const GroupResult& group) {
             "{:.4g} ms by {}",
             row.variant, word_of(row.role), row.time_ms->median, row.time_ms->low,
             row.time_ms->high, floor, word_of(group.floor->bound_by())),
-        "either the ceilings were measured too low, in company or at a lower clock: let the GPU be "
-        "idle and measure again; or work() says more than the least that has to be done"};
+        "either the ceilings are too low, because of another process or a lower clock: let the GPU "
+        "be "
+        "idle and measure again; or work() counts more than the necessary work"};
   }
   return std::nullopt;
 }

@@ -20,10 +20,11 @@ inline constexpr double least_effective = 3;
 /// exact: They count as independent; so in a group without a rule.
 /// widened: The ranks of the ends move apart by the root of variance_inflation(). Where they run
 /// out, the ends are the extremes and `coverage` is less than asked for.
-/// effective: As widened, with estimated_inflation(). Where no ranks are left, and of at least
-/// `least_dependent` values, Student's t of the n logarithms with mean m and standard deviation s:
-/// m +- t(confidence, n - 1) * s / sqrt(max(n / estimated_inflation(), least_effective)),
-/// at least from the least value to the largest. `coverage` is the confidence.
+/// effective: As widened, with estimated_inflation(). Where no ranks are left, for at least
+/// `least_dependent` values, Student's t of the n logarithms with mean m and standard deviation s.
+///
+/// Then the ends are m +- t(confidence, n - 1) * s / sqrt(max(n / estimated_inflation(),
+/// least_effective)), at least from the least value to the largest. `coverage` is the confidence.
 /// Throws as median_interval().
 MedianInterval median_by(std::optional<IntervalRule> rule, const std::vector<double>& values,
                          double confidence);

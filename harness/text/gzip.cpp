@@ -70,7 +70,7 @@ std::string gunzip(std::string_view bytes, std::size_t most_bytes, std::size_t l
       wrong = fmt::format("is no whole gzip file ({})",
                           stream.msg != nullptr ? stream.msg : "no gzip data");
     } else if (stream.avail_in > 0) {
-      wrong = "goes on behind its gzip data, where nothing is expected";
+      wrong = "has more data after its gzip stream";
     }
   }
   inflateEnd(&stream);

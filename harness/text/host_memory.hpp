@@ -1,5 +1,5 @@
-// What is said when the host's memory does not suffice. Every allocation of the program goes
-// through host_memory.cpp, so that no app has to know what its reference needs.
+// The message when the host's memory does not suffice. Every allocation of the program goes through
+// host_memory.cpp, so that no app has to know what its reference needs.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A file that somebody names as an input: what it must be, and how it is read.
+// A file that a user names as an input: its requirements, and how it is read.
 #pragma once
 
 #include <cstddef>

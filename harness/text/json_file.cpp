@@ -114,7 +114,7 @@ Json parse_json(const std::string& text, const std::string& name) {
 std::string read_text_file(const std::string& path) {
   constexpr std::size_t most_bytes = std::size_t{1} << 28;
   const auto refuse = [&](const std::string& why) { throw ResultError(path + ": " + why); };
-  // Without waiting for somebody who writes to a pipe, and then with.
+  // First without waiting for the writer of a pipe, then with.
   OpenFile file(path, O_RDONLY | O_NONBLOCK);
   if (!file.is_open()) refuse("cannot be read: " + system_reason());
   struct stat status {};

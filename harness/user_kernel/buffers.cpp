@@ -356,8 +356,8 @@ void UserBuffers::check_expected(const Buffer& buffer, const Bytes& expected,
   if (between.mismatches > 0) {
     throw std::runtime_error(fmt::format(
         "{}: the reference {} does not write {} of the {} elements of '{}', the first at {}, "
-        "or not the same in two runs: give the buffer a tolerance, or the role 'in place' if "
-        "some of it is to stay{}",
+        "or not the same in two runs. Give the buffer a tolerance, or the role 'in place' if "
+        "part of it stays unwritten{}",
         description_.place(b.line), reference_name_, between.mismatches, buffer.count, b.name,
         between.first.front(), hint_at_altered_files()));
   }
@@ -425,8 +425,8 @@ std::string UserBuffers::work_beside(const Launch& launch) {
   const auto begin = Clock::now();
   try {
     launch(machine_->stream());
-    // In the order of the stream, right behind the run: what is written from then on stays,
-    // whatever it is and whoever was faster.
+    // In the order of the stream, right behind the run: writes from then on stay, whichever stream
+    // was faster.
     for (const Buffer& b : buffers_) {
       if (b.is_judged()) restore(b, machine_->stream());
     }
@@ -582,7 +582,7 @@ Verdict UserBuffers::judged(const Left& left, const Contents& expected) const {
   }
   const std::vector<std::string>& damage = left.damage;
   verdict.passed = verdict.mismatches == 0 && damage.empty();
-  // What is wrong beyond single values is said first.
+  // Faults beyond single values are reported first.
   verdict.first_mismatches.insert(verdict.first_mismatches.begin(), damage.begin(), damage.end());
   if (verdict.first_mismatches.size() > most_mismatches_told) {
     verdict.first_mismatches.resize(most_mismatches_told);

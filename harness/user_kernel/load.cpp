@@ -480,7 +480,7 @@ UserApp load_user_app(Description d) {
   for (const Parameters& size : d.sizes()) check_description(d, size);
   UserApp app;
   app.name = d.name;
-  app.summary = d.summary.empty() ? "brought by " + d.path : d.summary;
+  app.summary = d.summary.empty() ? "loaded from " + d.path : d.summary;
   app.parameters = d.parameter_specs();
   app.sizes = d.sizes();
   app.description = d.path;

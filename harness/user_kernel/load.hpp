@@ -1,5 +1,5 @@
-// From a description to an app that can be measured: the files it names are read, held against it,
-// and become implementations.
+// From a description to an app that can be measured: the files it names are read, checked against
+// it, and become implementations.
 #pragma once
 
 #include <string>

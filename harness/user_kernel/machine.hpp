@@ -53,7 +53,7 @@ class Machine {
   /// Whether work that is enqueued on stream() from now on waits for release(), or for a second.
   /// False where nothing can hold a stream.
   virtual bool hold() = 0;
-  /// False where that second was over: whoever was to release it was waiting for the stream.
+  /// False after that second: the thread that should release it was waiting for the stream.
   virtual bool release() = 0;
   virtual std::size_t free_bytes() const = 0;
   /// Throws std::runtime_error with the reason, a clause.

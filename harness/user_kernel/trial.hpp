@@ -1,6 +1,6 @@
-// Finding out, before it is timed, how a launch behaves that cannot be looked into: somebody's
-// program, of which no graph can be captured. What it does on the device is the caller's steps; how
-// often and what follows is decided here.
+// Finds out, before timing, how an opaque launch behaves: a user's program that cannot be captured
+// into a graph. What it does on the device is the caller's steps; how often and what follows is
+// decided here.
 #pragma once
 
 #include <functional>

@@ -29,8 +29,8 @@ class UserAppEntry : public App {
   }
   Verdict check_reference(const Parameters&, std::uint64_t) const override {
     throw UsageError(app_.name +
-                     " has no reference on the CPU: its implementations are held against each "
-                     "other or against a file, on the device");
+                     " has no reference on the CPU: its implementations are compared with each "
+                     "other or with a file, on the device");
   }
   std::string description() const override { return app_.description; }
 

@@ -1,19 +1,19 @@
-// async_copy/crossover: from which tile, how many stages and which arithmetic intensity on is an
-// asynchronous copy faster than a plain one, and up to which intensity?
+// async_copy/crossover: from which tile size, number of stages and arithmetic intensity is an
+// asynchronous copy faster than a plain one? Up to which intensity (Svedin et al. 2021, section
+// 4.1)?
 //
-// Method: bisection. At each place plain and the mechanism make seven passes in turn over 512 MiB
-// (more than four times the L2 of any GPU known), caches displaced before each; the mechanism is
-// faster there if it is in all seven (sign test, 98 %). A tie is not faster. The value is the last
-// place on the faster side. The bisection is repeated for every sample, so that the interval of the
-// row is that of the crossover.
-//   along=intensity  0.25 to 64 operations per byte; tiles of 16 KiB, 512 threads, three stages.
-//                    bound=from: the least from which it is faster, bound=to: the greatest up to
-//                    which. With all blocks that fit both may hold: a tie while memory is the
-//                    limit.
-//   along=tile       1 to 32 KiB, 32 bytes per thread, three stages, 0.25 operations per byte
-//   along=stages     2, 3, 4, 6, 8; tiles of 16 KiB, 512 threads, 0.25 operations per byte
-// A mechanism that is not faster at the end where it should be gets a value beyond the range, twice
-// the greatest or half the least; the finding says so.
+// Method: bisection. At each step plain and the mechanism alternate over seven passes of 512 MiB
+// (more than four times the L2 of any GPU known), with caches displaced before each. The mechanism
+// is faster there if it is faster in all seven (sign test, 98 %). A tie is not faster. The value is
+// the last step on the faster side. The bisection is repeated for every sample, so the interval of
+// the row is that of the crossover.
+// `along=intensity`: 0.25 to 64 operations per byte; tiles of 16 KiB, 512 threads, three stages.
+//   With bound=from, the least intensity from which it is faster; with bound=to, the greatest up to
+//   which. With all blocks that fit both may hold: a tie while memory is the limit.
+// `along=tile`: 1 to 32 KiB, 32 bytes per thread, three stages, 0.25 operations per byte.
+// `along=stages`: 2, 3, 4, 6, 8; tiles of 16 KiB, 512 threads, 0.25 operations per byte.
+// A mechanism that is not faster at the favourable end gets a value beyond the range, twice the
+// greatest or half the least; the finding says so.
 
 #include <map>
 

@@ -1,12 +1,14 @@
 // async_copy/geometry: how many copies in flight, blocks per SM and threads does each way into
-// shared memory need?
+// shared memory need (Svedin et al. 2021, section 4.1)?
 //
 // Method: the pass of async_copy/intensity over 1 GiB (more than eight times the L2 of any GPU
-// known), tiles of 32 bytes per thread, at 0.25 operations per byte (bound by memory) and 8 (both
-// memory and arithmetic matter). swept=stages: 512 threads, 2 to 8 stages, all blocks that fit and
-// one per SM; mechanisms without stages have one. swept=blocks: 256 threads, three stages, 1 to 8
-// blocks per SM. swept=threads: one block per SM with 64 to 1024 threads and three stages, 0.25
-// operations per byte.
+// known), tiles of 32 bytes per thread. It runs at 0.25 operations per byte (memory-bound) and 8
+// (both memory and arithmetic matter). The value is bytes read and written over the time of a pass.
+// `swept=stages`: 512 threads, 2 to 8 stages, all blocks that fit and one per SM. Mechanisms
+//   without stages have one.
+// `swept=blocks`: 256 threads, three stages, 1 to 8 blocks per SM.
+// `swept=threads`: one block per SM with 64 to 1024 threads and three stages, 0.25 operations per
+//   byte.
 
 #include "microbench/async_copy/measure.cuh"
 #include "microbench/curve.hpp"

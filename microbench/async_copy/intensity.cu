@@ -1,15 +1,15 @@
-// async_copy/intensity: where on the roofline does each way into shared memory come to lie, with
-// and without other blocks to hide its latency (Svedin et al. 2021, section 4.1, Fig. 3a and 3d)?
+// async_copy/intensity: where on the roofline is each way into shared memory, with and without
+// other blocks to hide its latency (Svedin et al. 2021, section 4.1, Fig. 3a and 3d)?
 //
-// Method: x -> x/2 + 1/2, 1 to 256 times for each element of 8 GiB of fp32 (two operations an
-// iteration, eight bytes an element: 0.25 to 64 operations per byte), one geometry for all: blocks
-// of 512 threads, tiles of 16 KiB, three stages where a mechanism has stages. Three, because four
-// blocks with three stages of 16 KiB are both all threads and nearly all shared memory of an SM of
-// compute capability 9.0. The grid is as many blocks as fit at once, each takes every n-th tile.
-// occupancy=low: one block per SM, because it asks for all the dynamic shared memory it can have,
-// as the paper does it. measure.cuh says how a pass is verified and timed; quick: 1 GiB. Open in
-// the paper and chosen here: the swept values, the tile, the stages, and that results go to a
-// second array.
+// Method: x -> x/2 + 1/2, 1 to 256 times for each element of 8 GiB of fp32. An iteration is two
+// operations and an element eight bytes: 0.25 to 64 operations per byte. One geometry for all:
+// blocks of 512 threads, tiles of 16 KiB, three stages where a mechanism has stages. Four such
+// blocks take all threads and nearly all shared memory of an SM of compute capability 9.0. The grid
+// is as many blocks as fit at once; each takes every n-th tile.
+// `occupancy=low`: one block per SM, because it asks for all the dynamic shared memory it can have,
+// as in the paper. measure.cuh has how a pass is verified and timed; quick: 1 GiB. The paper leaves
+// open and this file chooses: the swept values, the tile, the stages, and a second array for the
+// results.
 
 #include "microbench/async_copy/measure.cuh"
 #include "microbench/curve.hpp"

@@ -1,18 +1,18 @@
 // One pass over an array, x -> x/2 + 1/2 repeated for each element, with the tiles brought to
 // shared memory in seven ways (Svedin et al. 2021, section 4.1; the pattern is their Overlap):
 //
-//   direct           no shared memory: what an element-wise kernel would do. For comparison.
-//   plain            global -> register -> shared, block barrier ("standard" in the paper)
-//   register_bypass  cp.async, waited for at once, block barrier
-//   pipeline         cuda::pipeline of STAGES tiles, one block barrier per tile
-//   barrier          cp.async + arrive/wait barriers: a full and an empty one per stage
-//   drop_off         cp.async into slots of the thread's own, wait_group, no barrier
-//   bulk             one thread starts one cp.async.bulk per tile; a full and an empty barrier
+// `direct`: no shared memory, as an element-wise kernel would do it. For comparison.
+// `plain`: global -> register -> shared, block barrier ("standard" in the paper).
+// `register_bypass`: `cp.async`, waited for at once, block barrier.
+// `pipeline`: `cuda::pipeline` of STAGES tiles, one block barrier per tile.
+// `barrier`: `cp.async` and arrive/wait barriers, a full and an empty one per stage.
+// `drop_off`: `cp.async` into slots of the thread's own, `wait_group`, no barrier.
+// `bulk`: one thread starts one `cp.async.bulk` per tile; a full and an empty barrier.
 //
 // A block takes every gridDim.x-th tile. Only the way in differs: all compute on CHUNKS float4 in
 // registers, read from shared memory, and all store with ordinary stores. Except in direct and
 // drop_off a thread computes on chunks that another warp copied, so that a missing barrier is a
-// wrong result. While tile i is computed on, at most STAGES - 1 tiles behind it are under way.
+// wrong result. While tile i is computed on, at most STAGES - 1 tiles behind it are in flight.
 #pragma once
 
 #include <cuda/pipeline>

@@ -19,7 +19,7 @@ constexpr const char* name_of(Mechanism m) {
 constexpr std::array staged_mechanisms{Mechanism::plain,    Mechanism::register_bypass,
                                        Mechanism::pipeline, Mechanism::barrier,
                                        Mechanism::drop_off, Mechanism::bulk};
-/// Those that have a next tile under way while they compute.
+/// Those with a next tile in flight while they compute.
 constexpr bool overlaps(Mechanism m) {
   return m != Mechanism::direct && m != Mechanism::plain && m != Mechanism::register_bypass;
 }

@@ -1,18 +1,20 @@
 // async_copy/tiled_gemm: what does a two-stage pipeline of asynchronous copies give a textbook
 // tiled multiplication (Luo et al. 2024, Tables XIII and XIV)?
 //
-// Method: C = A B in fp32 with 2048 as width of A and height of B. One thread per element of C,
-// blocks of 8 x 8, 16 x 16 and 32 x 32; in each step every thread brings one element of A's tile
-// and one of B's into shared memory, then each computes one row times one column of them.
-// SyncShare: through registers, a block barrier before and one after the products. AsyncPipe:
-// cuda::pipeline of two stages, 4-byte cp.async, the next tiles under way during the products.
-// "Blocks per SM" n is a grid of n x SMs blocks, as wide as there are SMs and n high, so that C has
-// as many tiles: it is not how many are resident. The paper's kernels are those of a CUDA sample,
-// whose code is not used here; what it leaves open (shape of C) is as said. The slope in time over
-// 2 and 10 launches back to back, warm: the matrices fit in the L2 of large GPUs, as in the paper.
-// Verified: random A and B in [-1, 1), from a poisoned C, against products in double precision of
-// one thread per element straight from global memory, within the bound of a dot product of 2048
-// fp32 terms in any order.
+// Method: C = A B in fp32; A is 2048 wide, B 2048 high. One thread per element of C, blocks of 8 x
+// 8, 16 x 16 and 32 x 32. In each step every thread brings one element of A's tile and one of B's
+// into shared memory, then computes one row times one column of them.
+// SyncShare: through registers, a block barrier before and one after the products.
+// AsyncPipe: `cuda::pipeline` of two stages, 4-byte `cp.async`, the next tiles in flight during the
+// products.
+// "Blocks per SM" n is a grid of n x SMs blocks, as wide as there are SMs and n high: C has as many
+// tiles, but not so many blocks are resident. The paper's kernels are those of a CUDA sample, whose
+// code is not used here; the shape of C, which the paper leaves open, is that of the grid. The
+// value is the slope in time over 2 and 10 launches back to back, warm: the matrices fit in the L2
+// of large GPUs, as in the paper.
+// Verified: random A and B in [-1, 1), from a poisoned C. The reference is products in double
+// precision of one thread per element straight from global memory. The tolerance is the bound of a
+// dot product of 2048 fp32 terms in any order.
 
 #include <cmath>
 #include <memory>

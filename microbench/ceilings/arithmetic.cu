@@ -2,11 +2,11 @@
 // before.
 //
 // Method, rates: a full grid of blocks of 256 threads; each thread runs eight independent chains of
+// 256 links per loop iteration, so that the loop itself is about 1 % of the instructions. A link is
 // x = x * a + b (fp32: two operations, one FFMA) or x = min(x + a, b) (int32: two operations, one
-// VIADDMNMX from sm_90 on, an add and a min before), 256 links per loop iteration, so that the loop
-// itself is about 1 % of the instructions. Operands come from memory and results can be stored:
-// nothing folds. int32_rate is thus the rate of an even mix of additions and minima, the mix of
-// dynamic programming.
+// VIADDMNMX from sm_90 on, an add and a min before). Operands come from memory and results can be
+// stored: nothing folds. int32_rate is thus the rate of an even mix of additions and minima, the
+// mix of dynamic programming.
 // Method, dependent operation: one warp per SM, one chain; time over its length, as the slope
 // between two lengths. Measured for FFMA and for the fused add-and-min; the sample is the smaller,
 // so that it bounds either. One dependent operation is one link, a multiply-add or an add-and-min.

@@ -1,9 +1,9 @@
 // What one more kernel launch costs, in us: in a stream, and as a node of a graph.
 //
 // Method: an empty kernel of one thread is launched 200 and 1000 times back to back; the slope over
-// the number is the cost of one. In a stream the host's work per launch is the limit and is meant
-// to be in the figure; in a graph of as many nodes, each dependent on the one before, it is the
-// device's time from the end of a kernel to the next.
+// the number is the cost of one. In a stream the host's work per launch is the limit and part of
+// the value. In a graph of as many nodes, each dependent on the one before, the value is the
+// device's time from the end of a kernel to the start of the next.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // How every ceiling is timed: CUDA events around work that was all enqueued while the device was
-// still busy with a warm-up, so that the host's launch cost is not in the interval; and, for costs
-// of single operations, the slope over two lengths, which cancels what one launch costs.
+// still busy with a warm-up, so that the host's launch cost is not in the interval. Costs of single
+// operations are the slope over two lengths, which cancels the cost of a launch.
 #pragma once
 
 #include "variants/device/cuda.hpp"

@@ -2,12 +2,12 @@
 // same in plain C: Figs. 6 and 7 of Luo et al. 2024.
 //
 // Method: calls work on the last two results of a chain in turn, x = f(x, y, c), y = f(y, x, c),
-// operands random and from memory; a chain of max(x, c) would be one instruction, because the
+// with random operands from memory. A chain of max(x, c) would be one instruction, because the
 // maximum is idempotent, and two maxima of two operands fuse into one of three. Latency: one warp,
 // one chain. Throughput: one block of 1024 threads, four chains each. Both as the slope over two
 // lengths of the loop in one launch, per call. The remark lists the machine code of one call: plain
-// C becomes the same instruction where the compiler sees it, so that the ratio of the two forms is
-// what the function adds. Both forms must leave the same words, from poisoned destinations. GPUs
+// C becomes the same instruction where the compiler recognises it, so the ratio of the two forms is
+// the gain of the function. Both forms must leave the same words, from poisoned destinations. GPUs
 // before sm_90 run the header's emulation; __vibmax includes the instructions that use its
 // predicates.
 

@@ -127,8 +127,8 @@ struct VibmaxS16x2 {
 };
 
 /// Calls on the last two results of a chain in turn: with a constant operand a maximum is the same
-/// after the first call, and one may stand for all. operands: operand_words words for each lane; of
-/// block 0 the clock is taken.
+/// after the first call, and the compiler may keep one. `operands` has operand_words words for each
+/// lane. The clock is that of block 0.
 template <class Function, bool DPX, int CHAINS>
 __global__ void __launch_bounds__(threads)
     run_calls(const unsigned* operands, unsigned* sink, Walks walks, Stamp* taken) {

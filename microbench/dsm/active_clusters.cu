@@ -1,11 +1,11 @@
 // dsm/active_clusters: how many blocks are resident at once when they come in clusters, by cluster
-// size and shared memory per block.
+// size and shared memory per block (Hopper Tuning Guide, 4.1.1).
 //
-// Method: how=asked is cudaOccupancyMaxActiveClusters times the cluster size. how=seen launches
-// twice as many clusters, whose blocks note when they start and then stay for 0.3 ms: those that
-// started within the first half of that, after the first one, were resident together. A cluster
-// must find its blocks in one GPC, so a GPC's SMs that are no multiple of the cluster size stay
-// empty, and the size past 8 has to be allowed by an attribute.
+// Method: how=asked is cudaOccupancyMaxActiveClusters times the cluster size. With how=seen twice
+// as many clusters are launched. Each block notes when it starts and then stays for 0.3 ms: blocks
+// that start within 0.15 ms of the first one are resident together. A cluster needs all its blocks
+// in one GPC, so the SMs of a GPC beyond a multiple of the cluster size stay empty. Sizes above 8
+// have to be allowed by an attribute.
 
 #include <algorithm>
 #include <vector>

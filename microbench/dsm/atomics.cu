@@ -1,13 +1,15 @@
 // dsm/atomics: how many additions per clock a block can send to shared memory, its own or another
-// SM's, by whether the old value comes back and by which words they meet.
+// SM's, with and without return of the old value, by access pattern (Hopper Tuning Guide, 4.1.3).
 //
-// Method: clusters fill the device, one block of 1024 threads per SM, each adding to 16,384 words
-// of the block before it in the ring; cluster size 1 adds to its own, by ATOMS where `window` is
-// cta and by the cluster's window where it is cluster. form=red returns nothing, form=atom the old
-// value, eight of them under way per thread. pattern: `own`, every thread its own words, a warp's
-// next to each other; `warp`, one word per warp; `random`, words drawn at random, as the bins of a
-// histogram. Adding a constant to one word is cheap only in a block's own window: there ptxas
-// takes ATOMS.POPC.INC, which counts the threads of a warp. Additions over the slope in time
+// Method: clusters fill the device, one block of 1024 threads per SM. Each adds to 16,384 words of
+// the block before it in the ring. Cluster size 1 adds to its own words: by ATOMS with window=cta,
+// by the cluster's window with window=cluster. `form=red` returns nothing; `form=atom` returns the
+// old value, with eight in flight per thread.
+// `pattern=own`: every thread its own words, a warp's next to each other.
+// `pattern=warp`: one word per warp.
+// `pattern=random`: random words, as the bins of a histogram.
+// Adding a constant to one word is cheap only in a block's own window: there ptxas takes
+// ATOMS.POPC.INC, which counts the threads of a warp. The value is additions over the slope in time
 // between two numbers of rounds. The sum of all words is checked in every launch.
 
 #include <algorithm>

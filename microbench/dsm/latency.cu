@@ -3,15 +3,15 @@
 //
 // Method, access=load: one thread of the block ranked 0 follows a chain of addresses through 4 KiB
 // of the block ranked `distance` (distance 0: its own memory by its address in the cluster's
-// window), ld.shared::cluster, one load per link; the latency is the slope between walks of 1,024
-// and 16,384 links. One cluster is launched, so that nothing else is on the network.
-// Method, access=load_add_store and atomic_add: what Luo et al. say they do (III-D3, "adding
-// register values of the first block to the second one"; the code they published chases pointers):
-// the same remote word is loaded, added to and stored, or added to atomically, and each link needs
-// the value that the one before left; the word is checked at the end.
-// Method, pairs: clusters of 16 fill the device; in each, one block after the other chases through
-// the memory of every other one while the rest wait at the cluster's barrier. Which statistic over
-// the pairs of SMs is a coordinate; pairs of one TPC are those whose %smid differ in the last bit.
+// window), with ld.shared::cluster, one load per link. The latency is the slope between walks of
+// 1,024 and 16,384 links. One cluster is launched, so that nothing else is on the network.
+// Method, access=load_add_store and atomic_add: the method that Luo et al. 2024 describe (III-D3,
+// "adding register values of the first block to the second one"); the code they published chases
+// pointers. The same remote word is loaded, added to and stored, or added to atomically. Each link
+// needs the value that the one before left; the word is checked at the end.
+// Method, pairs: clusters of 16 fill the device. In each, one block after the other chases through
+// the memory of every other one while the rest wait at the cluster's barrier. The statistic over
+// the pairs of SMs is a coordinate. Pairs of one TPC are those whose %smid differ in the last bit.
 
 #include <algorithm>
 #include <vector>

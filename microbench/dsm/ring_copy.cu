@@ -1,16 +1,17 @@
 // dsm/ring_copy: how fast bytes go from SM to SM, around the ring of a cluster, by cluster size,
 // block size, loads in flight per thread, width, stride and alignment.
 //
-// Method: the device is filled with clusters, one block per SM (each takes 128 KiB of shared
-// memory), and every block serves its neighbour while the other one serves it. op=add is Luo et
-// al.'s ring (III-D3): words of the block ranked R are added to registers of the next one. op=copy
-// stores them in the reader's own shared memory instead; op=push is the other direction, registers
-// stored into the next block. Each thread has `ilp` accesses of `width` bytes under way, a warp's
-// words next to each other unless `stride` (in accesses) or `offset` (bytes) say otherwise. The
-// bandwidth is bytes that crossed, of all blocks, over the slope in time between two numbers of
-// rounds: the slowest cluster counts. Cluster size 1 reads its own memory through the cluster's
-// window. Words are random; sums, and copies into poisoned memory, are checked in every launch, and
-// the check against one word too few.
+// Method: clusters fill the device, one block per SM (each takes 128 KiB of shared memory), and
+// every block serves its neighbour. Each thread has `ilp` accesses of `width` bytes in flight. A
+// warp's words are next to each other except for `stride` (in accesses) and `offset` (bytes).
+// `op=add`: the ring of Luo et al. 2024 (III-D3): words of the block ranked R are added to
+//   registers of the next one.
+// `op=copy`: they are stored in the reader's own shared memory instead.
+// `op=push`: the other direction, registers are stored into the next block.
+// The bandwidth is the bytes of all blocks over the slope in time between two numbers of rounds:
+// the slowest cluster counts. Cluster size 1 reads its own memory through the cluster's window.
+// Words are random. Sums, and copies into poisoned memory, are checked in every launch; the check
+// itself must notice one word too few.
 
 #include <algorithm>
 #include <map>

@@ -64,11 +64,10 @@ struct Ring {
   unsigned missing;  // words too few that the check is shown, 0 or 1
 };
 
-/// A warp's ILP x 32 accesses lie in one run; the buffer is gone around when it is too short for
-/// all warps. DENSE: stride 1, so that the accesses of a thread differ by constants and share an
+/// A warp's ILP x 32 accesses are contiguous; they wrap around a buffer that is too short for all
+/// warps. DENSE: stride 1, so that the accesses of a thread differ by constants and share an
 /// address register. That, and bounds that say one block per SM, make ptxas issue all of them
-/// before it waits: left to itself it saves registers and has four under way where eight were
-/// meant.
+/// before it waits: otherwise it saves registers and has four in flight instead of eight.
 template <Op OP, int WORDS, int ILP, bool DENSE>
 __global__ void __launch_bounds__(most_threads, 1) ring(Ring run, Stamp* taken, unsigned* wrong) {
   extern __shared__ __align__(128) unsigned source[];

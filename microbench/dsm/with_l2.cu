@@ -1,11 +1,11 @@
 // dsm/with_l2: do loads from the shared memory of another SM and loads from the L2 get in each
-// other's way?
+// other's way (Hopper Tuning Guide, 4.1.3)?
 //
 // Method: clusters of two fill the device, one block of 1024 threads per SM. In each round a thread
 // has `dsm` loads of 16 bytes of its neighbour's shared memory and `l2` loads of 16 bytes past L1
-// under way, the latter from a quarter of the L2, another part in each round. Bytes of both over
-// the slope in time between two numbers of rounds; one kind alone beside both together. The words
-// are random; sums of both kinds are checked over the first rounds.
+// in flight. The latter read a quarter of the L2, another part in each round. The value is the
+// bytes of both over the slope in time between two numbers of rounds, for each kind alone and for
+// both together. The words are random; sums of both kinds are checked over the first rounds.
 
 #include <algorithm>
 #include <map>

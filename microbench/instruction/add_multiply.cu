@@ -1,11 +1,11 @@
-// instruction/add_multiply: additions, multiplications, multiply-adds, sums of absolute differences
-// and dot products: sections Add/sub, Mul, MAD, Sad, FMA, dp4a and dp2a of Table V of Abdelkhalik
-// et al. 2022, and what the paper says of them in text.
+// instruction/add_multiply: latency and issue interval of additions, multiplications,
+// multiply-adds, sums of absolute differences and dot products. Source: Abdelkhalik et al. 2022,
+// Table V, sections Add/sub, Mul, MAD, Sad, FMA, dp4a and dp2a, and the text on them.
 //
-// Method: chain.cuh. Of mul.wide.u32 the halves of two results are the operands of the next; the
-// 16-bit forms use the low halves, the carry of addc is that of a + b. dual.add+mad has an addition
-// and a multiply-add that do not depend on each other in each copy: do integer multiply-adds run
-// beside the integer pipe? Beside the table's rows some signed ones, to see whether they differ.
+// Method: chain.cuh. In mul.wide.u32 the halves of two results are the operands of the next. The
+// 16-bit forms use the low halves; the carry of addc is that of a + b. dual.add+mad has an
+// independent addition and multiply-add in each copy: do integer multiply-adds run beside the
+// integer pipe? Some signed forms are added to the table's rows, to see whether they differ.
 
 #include "microbench/instruction/chain.cuh"
 

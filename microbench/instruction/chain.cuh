@@ -1,15 +1,15 @@
 // A chain of one PTX instruction in one warp, and the table that the instructions are written in.
 //
-// A row is a type with link(x, y, ...), the instruction applied to a chain; the kernel of a row
+// A row is a type with link(x, y, ...), the instruction applied to a chain. The kernel of a row
 // repeats it on one chain, where each instruction waits for the one before (latency), and on eight
-// (issue interval). What keeps the assembler from making fewer instructions of it, which asm
-// volatile alone does not:
-// - nothing is known when it compiles: operands come from memory, all results are stored;
-// - integer operations of two operands (AMASIA_PAIR) work on the last two results in turn,
-//   x = x + y, y = y + x: with a constant, two additions would become one of three operands;
-// - what would fold even so (not not, neg neg, min min, logic of three inputs) is guarded by two
-//   predicates in turn, both true and neither known to be.
-// What it became is listed in each row's remark, so that what folds nevertheless is seen.
+// (issue interval). `asm volatile` alone does not keep the assembler from merging instructions.
+// These rules do:
+// - Nothing is known at compile time: operands come from memory, all results are stored.
+// - Integer operations of two operands (AMASIA_PAIR) work on the last two results in turn,
+//   x = x + y, y = y + x. With a constant, two additions would become one of three operands.
+// - What would fold even so (not not, neg neg, min min, logic of three inputs) is guarded by two
+//   predicates in turn, both true but unknown to the compiler.
+// Each row's remark lists its machine code, so that a fold is seen.
 #pragma once
 
 #include <cuda_fp16.h>

@@ -1,11 +1,12 @@
-// instruction/sign_minimum: signs, minima and number classes: sections Abs, copysign, Min/Max, Neg
-// and testp of Table V of Abdelkhalik et al. 2022.
+// instruction/sign_minimum: latency and issue interval of signs, minima and number classes. Source:
+// Abdelkhalik et al. 2022, Table V, sections Abs, copysign, Min/Max, Neg and testp.
 //
-// Method: chain.cuh. All but testp are guarded, because a chain of one of them is one of them: then
-// the sign of a floating-point number, which is a modifier of whatever reads it, becomes a select
-// (f32), or is computed and selected (f64). input=add has an addition before each: what the paper
-// says of how the input is initialised (text 3) is whether the modifier finds an instruction to be
-// part of. testp gives a predicate; the select that makes a number of it is part of the copy.
+// Method: chain.cuh. All but testp are guarded, because a chain of one of them folds into a single
+// one. A floating-point sign is a modifier of the instruction that reads it. Guarded, it becomes a
+// select (f32), or is computed and selected (f64). With input=add an addition precedes each. The
+// paper's remark on how the input is initialised (text 3) is about this: whether the modifier can
+// become part of another instruction. testp gives a predicate; the select that makes a number of it
+// is part of the copy.
 
 #include "microbench/instruction/chain.cuh"
 

@@ -1,4 +1,5 @@
-// interconnect/peer: how fast GPUs of one host copy from each other, pair by pair.
+// interconnect/peer: how fast GPUs of one host copy from each other, pair by pair (Hopper Tuning
+// Guide, 4.3).
 //
 // Method: 256 MiB of random words are copied from each GPU to each other one, the second of two
 // passes timed by events on the receiving GPU. The destination is poisoned first and compared with

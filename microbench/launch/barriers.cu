@@ -1,13 +1,14 @@
-// launch/barriers: what a barrier costs when everybody arrives at once: of a block by its threads,
-// of a cluster by its size and order, of the whole grid.
+// launch/barriers: cost of a barrier when all threads arrive at once: of a block by its threads, of
+// a cluster by its size and memory order, of the whole grid.
 //
-// Method: threads do nothing but synchronise, 32 times per iteration of a loop; the cost of one is
-// the slope between two numbers of barriers, in the cycles of one SM. scope=block: __syncthreads of
-// one block on an otherwise empty device. scope=cluster: barrier.cluster of clusters that fill the
-// device, one block per SM; order=acq_rel is arrive.release and wait.acquire, what hands data over,
-// order=relaxed is arrive.relaxed, which only says that everybody is there. scope=grid: grid.sync
-// of cooperative groups, `blocks` per SM. The ceilings block_barrier_ns, cluster_barrier_ns and
-// grid_barrier_us are one point of each.
+// Method: threads do nothing but synchronise, 32 times per iteration of a loop. The cost of one is
+// the slope between two numbers of barriers, in the cycles of one SM.
+// `scope=block`: __syncthreads of one block on an otherwise empty device.
+// `scope=cluster`: barrier.cluster of clusters that fill the device, one block per SM.
+//   order=acq_rel is arrive.release and wait.acquire, which hand data over; order=relaxed is
+//   arrive.relaxed, which only synchronises.
+// `scope=grid`: grid.sync of cooperative groups, `blocks` per SM.
+// The ceilings block_barrier_ns, cluster_barrier_ns and grid_barrier_us are one point of each.
 
 #include <cooperative_groups.h>
 

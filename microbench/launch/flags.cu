@@ -1,15 +1,19 @@
-// launch/flags: how long until another block of the grid has a value and knows it, through device
-// memory, by where the two blocks are.
+// launch/flags: latency of handing a value to another block of the grid through device memory, by
+// the positions of the two blocks.
 //
-// Method: a token goes back and forth between two threads, of which nothing else runs. carry=flag:
-// the token is stored, then a flag with release, which the other polls with acquire before it reads
-// the token; carry=word: the token is the flag, a relaxed store, polled. Hops go through 64 lines
-// in turn, because a line's slice of the L2 may be near or far. One hop is half of the slope over
-// two numbers of round trips; the token must end at the number of hops. where=one SM: two blocks of
-// one SM; one GPC: two SMs of one cluster of 16 blocks; nearest GPC and furthest GPC: the first SMs
-// of two such clusters that run at the same time, for which no GPC has room, and of all the others
-// the one with the shortest and the one with the longest hop; any two SMs: the first and the one
-// half of the device further, for GPUs without clusters.
+// Method: a token goes back and forth between two threads; nothing else runs. Hops go through 64
+// lines in turn, because a line's slice of the L2 may be near or far. One hop is half of the slope
+// over two numbers of round trips. The token must end at the number of hops.
+// `carry=flag`: the token is stored, then a flag with release. The other thread polls the flag with
+//   acquire and then reads the token.
+// `carry=word`: the token is the flag, a relaxed store, polled.
+// `where=one SM`: two blocks of one SM.
+// `where=one GPC`: two SMs of one cluster of 16 blocks.
+// `where=nearest GPC`, `where=furthest GPC`: the first SMs of two such clusters that run at the
+//   same time. No GPC has room for both. Of all second clusters these have the shortest and the
+//   longest hop.
+// `where=any two SMs`: the first SM and the one half of the device further, for GPUs without
+//   clusters.
 
 #include <algorithm>
 #include <memory>

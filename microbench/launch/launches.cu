@@ -1,14 +1,16 @@
 // launch/launches: what one more kernel launch costs, by the way it is launched.
 //
 // Method: kernels that only store their number are launched 200 and 1,000 times back to back, each
-// dependent on the one before; the slope over the number is the cost of one. In a stream the host's
-// work per launch is the limit and is meant to be in the figure; in a graph, captured once and
-// replayed, it is the device's time from the end of one kernel to the next. way=programmatic lets
-// the next kernel start when this one says so and waits, before its store, for the end of the one
-// before (programmatic dependent launch); way=cluster launches clusters of two blocks,
-// way=cooperative a grid that may synchronise. `grid` is one block of 32 threads or one of 1024
-// threads per SM. The last store must be that of the last kernel. The ceilings launch_stream_us and
-// launch_graph_us are the first two ways with an empty kernel.
+// dependent on the one before. The slope over the number is the cost of one. `grid` is one block of
+// 32 threads or one of 1024 threads per SM.
+// `launch=stream`: the host's work per launch is the limit and part of the value.
+// `launch=graph`: captured once and replayed; the device's time from the end of one kernel to the
+//   next.
+// `way=programmatic`: programmatic dependent launch. A kernel triggers the next one early, which
+//   waits before its store for the end of the one before.
+// `way=cluster`: clusters of two blocks. `way=cooperative`: a grid that may synchronise.
+// The last store must be that of the last kernel. The ceilings launch_stream_us and launch_graph_us
+// are the stream and the graph with an empty kernel.
 
 #include <memory>
 

@@ -1,12 +1,14 @@
-// launch/occupancy: how many blocks, warps and registers are resident on an SM at once, seen, not
-// asked.
+// launch/occupancy: how many blocks, warps and registers are resident on an SM at once, observed
+// rather than queried (Hopper Tuning Guide, 4.1.1).
 //
-// Method: twice as many blocks as can be are launched; each notes when it starts and then stays for
-// 0.3 ms. Those that started within the first half of that, after the first one, were resident
-// together. limit=blocks has blocks of 32 threads, limit=warps of 1024; `curve` counts the warps by
-// block size. limit=registers holds values in so many registers that they are the limit, and counts
-// what the resident threads are given (8 at a time, per thread). limit=registers of a thread is
-// what the compiler gave a kernel that wants more than there are, whose result is checked.
+// Method: twice as many blocks as fit are launched. Each notes when it starts and then stays for
+// 0.3 ms: blocks that start within 0.15 ms of the first one are resident together.
+// `limit=blocks`: blocks of 32 threads. `limit=warps`: blocks of 1024 threads.
+// `curve`: the warps by block size.
+// `limit=registers`: a kernel holds so many values that registers are the limit; the value is what
+//   the resident threads are given (8 at a time, per thread).
+// `limit=registers of a thread`: what the compiler gives a kernel that wants more than there are.
+//   Its result is checked.
 
 #include <memory>
 

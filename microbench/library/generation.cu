@@ -2,15 +2,15 @@
 // it generates. The arithmetic of the layers, not a language model: no attention, no norms, no
 // sampling, no prompt.
 //
-// Method: one step multiplies the activations of a batch of 8 tokens by every weight once: per
-// layer q, k, v together (3h x h), output (h x h), gate and up together (2f x h) and down (h x f),
-// at the end the vocabulary (v x h), each through cuBLASLt, captured once into a graph and
-// replayed. Tokens per second are 8 over the time of a step. Two layers' weights take turns (more
-// than the L2 holds, so that every weight comes from memory); activations stay what they are. FP8:
-// activations are quantised for each product, with the largest magnitude of the step before as
-// frameworks keep it; weights=kept: weights were quantised once; weights=cast: each step quantises
-// them from bf16, which is what the published framework did. Products are held to a reference on
-// the GPU.
+// Method: one step multiplies the activations of a batch of 8 tokens by every weight once, through
+// cuBLASLt, captured once into a graph and replayed. Per layer: q, k, v together (3h x h), output
+// (h x h), gate and up together (2f x h) and down (h x f). At the end: the vocabulary (v x h).
+// Tokens per second are 8 over the time of a step. Two layers' weights take turns: more than the L2
+// holds, so that every weight comes from memory. Activations do not change. FP8: activations are
+// quantised for each product with the largest magnitude of the step before, as frameworks do.
+// `weights=kept`: weights are quantised once. `weights=cast`: each step quantises them from bf16,
+// as the framework of Luo et al. 2024 (seed 000) did. Products are compared with a reference on the
+// GPU.
 #include <cublasLt.h>
 
 #include "microbench/library/linear.cuh"

@@ -1,12 +1,14 @@
-// library/linear: how fast a vendor's library does a linear layer, and where its time goes in FP8.
+// library/linear: how fast is a linear layer in the vendor's library, and where does its time go in
+// FP8 (Luo et al. 2024)?
 //
 // Method: y = x w^T of N x N matrices through cuBLASLt, the first algorithm of its heuristic with
-// 32 MiB of workspace, in fp32 (no tf32), fp16, bf16 and FP8, launches repeated until a sample
-// takes a fraction of a millisecond, timed by events, hot. FP8 as a framework's layer does it: x
-// and w are bf16; largest magnitude of each, quantisation of each to e4m3 with one scale, product
-// into bf16; operator=all is the whole chain and counts as operations of the product only, the
-// others one operator, of x and w together. Random data. Samples of the product are held to a
-// reference on the GPU, quantised elements to their originals.
+// 32 MiB of workspace, in fp32 (no tf32), fp16, bf16 and FP8. Launches repeat until a sample takes
+// a fraction of a millisecond, timed by events, hot. FP8 follows a framework's layer: x and w are
+// bf16. The steps are the largest magnitude of each, quantisation of each to e4m3 with one scale,
+// and a product into bf16. operator=all is the whole chain; only the operations of the product
+// count. The other values of `operator` are one step each, of x and w together. Random data.
+// Samples of the product are compared with a reference on the GPU, quantised elements with their
+// originals.
 #include <cublasLt.h>
 
 #include "microbench/library/linear.cuh"

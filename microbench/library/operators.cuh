@@ -1,5 +1,5 @@
-// What a linear layer does besides multiplying: largest magnitude, quantisation to FP8; and the
-// reference that its product is held against.
+// The steps of a linear layer besides the product: largest magnitude, quantisation to FP8. Also the
+// reference that its product is compared with.
 #pragma once
 
 #include <cuda_bf16.h>

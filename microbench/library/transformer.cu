@@ -1,12 +1,13 @@
-// library/transformer: how long the products of one transformer layer take, and where FP8's time
-// goes.
+// library/transformer: how long do the products of one transformer layer take, and where does FP8's
+// time go (Luo et al. 2024)?
 //
 // Method: 4 x 512 tokens, the hidden, inner and head sizes of seed 000's Table II, through
-// cuBLASLt: q, k, v together, scores and values of every head (head size hidden / heads, batched),
-// output, and the two products of the inner layer; launched one after the other, timed by events,
-// hot. Products and conversions only: norms, softmax, activation and residuals are left out. FP8:
-// the four linear layers quantise bf16 x and w as library/linear does, the products of the heads
-// stay bf16, as in the published layer. Each product's samples are held to a reference on the GPU.
+// cuBLASLt. The products: q, k, v together, scores and values of every head (head size hidden /
+// heads, batched), output, and the two of the inner layer. They are launched one after the other
+// and timed by events, hot. Only products and conversions are included: norms, softmax, activation
+// and residuals are left out. FP8: the four linear layers quantise bf16 x and w as library/linear
+// does, the products of the heads stay bf16, as in the published layer. Each product's samples are
+// compared with a reference on the GPU.
 #include <cublasLt.h>
 
 #include "microbench/library/linear.cuh"

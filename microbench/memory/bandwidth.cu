@@ -1,17 +1,18 @@
-// memory/bandwidth: how fast bytes come, at every level, by the width of the access.
+// memory/bandwidth: bandwidth of every level of the memory hierarchy, by the width of the access
+// (Luo et al. 2024, Table V).
 //
 // Method, L1 and shared memory: one block of 1024 threads on one SM reads the same 64 KiB over and
-// over, a warp's words next to each other, in words of 4, 8 and 16 bytes; bytes per clock as the
-// slope between 64 and 512 rounds, between block barriers, after a round that warms. fold=add sums
-// what was read, as seed 000 does so that no load can be dropped: on a GPU with few FP64 units that
-// measures DADD. fold=xor folds the bits instead, at most one instruction per word, and measures
-// the level.
+// over, a warp's words next to each other, in words of 4, 8 and 16 bytes. Bytes per clock are the
+// slope between 64 and 512 rounds, between block barriers, after a warm-up round. With fold=add the
+// kernel sums what was read, as seed 000 does, so that no load can be dropped: on a GPU with few
+// FP64 units that measures DADD. With fold=xor it folds the bits instead, at most one instruction
+// per word, and measures the level.
 // Method, L2: a grid that fills the device reads a quarter of the L2 past L1 (ld.cg), each block
-// another part in each round; the slope in time between 16 and 80 rounds, in cycles by the clock
-// that one SM kept meanwhile.
+// another part in each round. The value is the slope in time between 16 and 80 rounds, in cycles of
+// the clock that one SM had in that time.
 // Method, device memory: seed 000's kernel, five float4 read and one written per thread, over
-// arrays of 512 MiB (a 64th of the memory where that is less, never under 4 x L2 in all), and a
-// read, a write and a copy of the same words. Two launches, the second timed by events.
+// arrays of 512 MiB (a 64th of the memory where that is less, never under 4 x L2 in total). Beside
+// it a read, a write and a copy of the same words. Two launches, the second timed by events.
 
 #include <algorithm>
 #include <stdexcept>
@@ -50,7 +51,7 @@ void add_one_sm(std::vector<Point>& points) {
 constexpr int l2_threads = 512;
 constexpr int l2_loads = 4;  // in flight per thread
 
-/// Each block reads chunks `gridDim.x` apart, `total` in all over the grid, and stamps its SM.
+/// Each block reads chunks `gridDim.x` apart, `total` over the grid, and stamps its SM.
 template <class Access, Fold FOLD>
 __global__ void __launch_bounds__(l2_threads)
     read_l2(const std::byte* data, unsigned chunks, unsigned long long total, Stamp* taken,

@@ -1,17 +1,18 @@
-// memory/compression: what compressible memory does to bandwidth, by what the data are.
+// memory/compression: what does compressible memory do to bandwidth, by kind of data (Hopper Tuning
+// Guide)?
 //
 // Method: memory of cuMemCreate, with CU_MEM_ALLOCATION_COMP_GENERIC and without, one allocation of
 // each kind for the whole run. The same grid reads, writes or copies it in words of 16 bytes. Data:
-// zeros, one constant word, integers below 256, and random words, all from one formula and written
-// by the kernel under test, since it is the SMs' stores that compress. level=memory: arrays of 512
-// MiB, the second of two passes by events. level=l2: an eighth of the L2 per array, the slope
-// between 32 and 160 passes in one launch. A copy's bytes are those read and those written. Cycles
-// follow from the clock that one SM kept during the last launch.
+// zeros, one constant word, integers below 256, and random words, all from one formula. The kernel
+// under test writes them, because the SMs' stores compress. With level=memory arrays have 512 MiB,
+// and the second of two passes is timed by events. With level=l2 each array is an eighth of the L2,
+// and the value is the slope between 32 and 160 passes in one launch. A copy's bytes are those read
+// and those written. Cycles follow from the clock that one SM kept during the last launch.
 //
-// What is written is compared afterwards, from a poisoned destination; what is read was, before.
-// Plain memory of cuMemCreate stands beside it, not cudaMalloc's, so that only compression differs;
-// whether the data alone change a bandwidth (power, the clock) is seen there. Where the driver
-// grants the memory without compression the rows say so.
+// Written data are compared afterwards, from a poisoned destination; read data are compared before.
+// The control is plain memory of cuMemCreate, not of cudaMalloc, so that only compression differs.
+// It also shows whether the data alone change a bandwidth (power, the clock). Rows have a remark
+// where the driver grants the memory without compression.
 
 #include <map>
 #include <optional>
@@ -37,7 +38,7 @@ __device__ uint4 words_of(const Pattern& pattern, unsigned i) {
                     word_of(pattern, n, 3));
 }
 
-/// Each block takes chunks `gridDim.x` apart, `total` in all over the grid, round and round.
+/// Each block takes chunks `gridDim.x` apart, `total` over the grid, round after round.
 template <Operation OPERATION>
 __global__ void __launch_bounds__(block_threads)
     pass_over(const uint4* in, uint4* out, unsigned chunks, unsigned long long total,

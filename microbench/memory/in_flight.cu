@@ -1,4 +1,4 @@
-// memory/in_flight: how many bytes must be under way per SM before the bandwidth is reached.
+// memory/in_flight: how many bytes must be in flight per SM to reach the bandwidth? (Little's law)
 //
 // Method: one or two blocks per SM, of 32 to 1024 threads, read 16-byte words past L1, neighbours
 // next to each other; each thread asks for 1, 2 or 4 words, waits for all of them, and asks again.

@@ -1,14 +1,14 @@
-// memory/latency: what one dependent load costs, from L1 to device memory, and one of shared
-// memory.
+// memory/latency: latency of one dependent load, from L1 to device memory and of shared memory (Luo
+// et al. 2024, Table IV; Abdelkhalik et al. 2022).
 //
 // Method, the ladder (method=ladder): one thread follows pointers through nodes 128 bytes apart, in
 // a random order that is one cycle through the whole footprint, so that no prefetcher, open row or
 // half-walked cache helps. Each launch walks three times: once to warm L1 and TLB (up to the whole
 // cycle), then 1,024 links, then 8,192 (32,768 where the footprint fits an L1); the latency is the
-// slope between the last two, in cycles and in nanoseconds. The next launch goes on where the last
-// one stopped: a node is not met again before the cycle is through. Footprints reach from 2 KiB to
-// 8 GiB or an eighth of the memory; one that may fit the L2 is walked through once beforehand. L1
-// is set to its largest share.
+// slope between the last two, in cycles and in nanoseconds. The next launch continues where the
+// last one stopped: a node is not met again before the cycle is through. Footprints reach from 2
+// KiB to 8 GiB or an eighth of the memory; one that may fit the L2 is walked through once
+// beforehand. L1 is set to its largest share.
 //
 // Method, seed 000 (method=luo; Luo et al. 2024, IV-A): nodes at a fixed stride in the order of
 // their addresses, everything initialised and warm; device memory by four threads that read 8 bytes
@@ -18,9 +18,9 @@
 //
 // Method, seed 001 (method=abdelkhalik; Abdelkhalik et al. 2022, Fig. 2): one thread, sequential
 // nodes of 8 bytes, clock read once before and after 32,768 loads (256 KiB) of an array just
-// written: 5/4 of the L2 for "global" with ld.cv, 256 KiB for L2 with ld.cg, 16 KiB walked twice
-// for L1 with ld.ca. Only one load in four begins a 32-byte sector, so "global" is a mean over L2
-// hits and misses.
+// written. The array has 5/4 of the L2 for "global" with ld.cv, 256 KiB for L2 with ld.cg, and 16
+// KiB walked twice for L1 with ld.ca. Only one load in four begins a 32-byte sector, so "global" is
+// a mean over L2 hits and misses.
 //
 // Method, shared memory: a chain of addresses in shared memory; the store is what a store of the
 // word before each load adds to the link (a store alone has no latency that a thread could see).

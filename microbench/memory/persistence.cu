@@ -1,19 +1,21 @@
-// memory/persistence: what a persisting window of the L2 saves a hot region from, while a stream
-// passes through the cache.
+// memory/persistence: does a persisting window of the L2 keep a hot region while a stream passes
+// through the cache (Hopper Tuning Guide)?
 //
-// Method: a hot region is read whole, past L1; then eight times the L2 of other memory is streamed
-// by all SMs; then one thread chases pointers through the region in a random order that is one
-// cycle, past L1 (ld.cg), and no node twice. Latency as the slope between two walks of the launch.
-// A chase, because its mean says which share of the loads the L2 still answered: L2 and memory are
-// far apart in latency (280 and 660 cycles on an H200), but not a factor of two in bandwidth, and
-// a grid reads a region that fits in about the time that a launch costs.
+// Method: a hot region is read whole, past L1. Then all SMs stream eight times the L2 of other
+// memory. Then one thread chases pointers through the region past L1 (ld.cg), in a random order
+// that is one cycle, and no node twice. The latency is the slope between two walks of the launch.
+// Its mean gives the share of loads that the L2 still answered: L2 and memory are far apart in
+// latency (280 and 660 cycles on an H200), but less than a factor of two in bandwidth. Also, a grid
+// reads a region that fits in about the time of a launch.
 //
 // The region is a share of the largest set-aside of the device, from an eighth of it to twice. The
-// coordinates: stream=no is the region undisturbed, as L2 can have it; window=off the same with the
-// stream, no set-aside; window=on all of the set-aside and a window over the region whose lines all
-// persist (hitRatio 1), the rest of the memory as ever; window=fitted, where the region is larger
-// than the set-aside, persists only the share of its lines that fits, and the others stream. The
 // window is on while the region is read, streamed past, and chased, on a stream of its own.
+// `stream=no`: the region undisturbed, the best case of the L2.
+// `window=off`: the same with the stream, no set-aside.
+// `window=on`: all of the set-aside, and a window over the region whose lines all persist (hitRatio
+//   1). Other memory is unaffected.
+// `window=fitted`: for a region larger than the set-aside. Only the share of its lines that fits
+//   persists; the others stream.
 //
 // readers=one: the region is read by one block, on one SM, as is the chase. readers=all: by all
 // SMs, each chunk of 64 KiB by another. Where an L2 is built of two halves that each keep what

@@ -1,9 +1,9 @@
-// memory/shared_limits: how much shared memory one block can have.
+// memory/shared_limits: how much shared memory can one block have (Hopper Tuning Guide)?
 //
-// Method: a block of 32 threads that stores and loads the last word of its dynamic shared memory is
-// launched with sizes found by bisection, to the byte, between 1 KiB and twice the shared memory of
-// an SM, with the opt-in attribute set. The limit is the largest size that launches and returns the
-// word; the driver refuses the next.
+// Method: a block of 32 threads stores and loads the last word of its dynamic shared memory. Its
+// size is bisected to the byte, between 1 KiB and twice the shared memory of an SM, with the opt-in
+// attribute set. The limit is the largest size that launches and returns the word; the driver
+// refuses the next.
 
 #include "microbench/walks.cuh"
 

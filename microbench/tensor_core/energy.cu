@@ -1,5 +1,5 @@
-// tensor_core/energy: what a product costs in watts and joules, and what the power limit leaves of
-// the rate when it lasts.
+// tensor_core/energy: power and energy of a product, and its rate at the power limit over seconds
+// (Luo et al. 2024, Table XI).
 //
 // Method: all SMs multiply, as in tensor_core/mma and tensor_core/wgmma, in launches of
 // milliseconds that are enqueued for 350 ms at a time, behind an unrecorded 350 ms that let clock

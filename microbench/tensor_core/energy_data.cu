@@ -1,10 +1,11 @@
-// tensor_core/energy_data: how much of the power and energy of mma.sync is its data.
+// tensor_core/energy_data: how much of the power and energy of mma.sync depends on its data (Luo et
+// al. 2024, Table XI)?
 //
-// Method: as tensor_core/energy (all SMs multiply, windows of 250 ms, power from the steps of
-// NVML's energy counter), on random data and on zeros in turn, so that both are of one GPU at one
-// temperature: each window is preceded by 200 unrecorded milliseconds of the same data in which
-// clock and power settle. Largest shape of each type. The findings are the energy of an operation
-// on zeros over that on random data, and what of the power is left.
+// Method: as tensor_core/energy: all SMs multiply, windows of 250 ms, power from the steps of
+// NVML's energy counter. Random data and zeros take turns, so that both are of one GPU at one
+// temperature. 200 unrecorded milliseconds of the same data precede each window, in which clock and
+// power settle. Largest shape of each type. The findings are the ratios of zeros to random data, of
+// the energy of an operation and of the power.
 
 #include <algorithm>
 #include <array>

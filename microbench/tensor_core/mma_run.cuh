@@ -1,4 +1,4 @@
-// Chains of one mma instruction, how they are timed, and the product that each is held against.
+// Chains of one mma instruction, how they are timed, and the product that each is compared with.
 #pragma once
 
 #include <memory>

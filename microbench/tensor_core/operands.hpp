@@ -1,5 +1,5 @@
 // Matrices for the tensor cores: elements of every type they take, what their bits mean, and the
-// product on the CPU that a multiplication is held against.
+// product on the CPU that a multiplication is compared with.
 #pragma once
 
 #include <cstddef>

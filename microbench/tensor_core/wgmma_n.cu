@@ -1,4 +1,5 @@
-// tensor_core/wgmma_n: how wide a wgmma has to be: f16 into f32 with n from 8 to 256.
+// tensor_core/wgmma_n: how wide must a wgmma be? f16 into f32 with n from 8 to 256 (Luo et al.
+// 2024, Table X).
 //
 // Method: as tensor_core/wgmma, dense and sparse, A from shared memory and from registers, with one
 // warpgroup per SM, as published, and with as many, up to four, as its registers hold. The finding

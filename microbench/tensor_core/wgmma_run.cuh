@@ -1,4 +1,4 @@
-// What one wgmma instruction multiplies, how it is timed, and the product that it is held against.
+// What one wgmma instruction multiplies, how it is timed, and the product that it is compared with.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // tensor_core/wgmma_sparse: the same as tensor_core/wgmma for products whose A keeps two of four
-// elements of k (wgmma.sp; one of two for tf32).
+// elements of k (wgmma.sp; one of two for tf32). Source: Luo et al. 2024, Table IX.
 //
 // Method: as tensor_core/wgmma; k is that of the whole product, zeros counted as operations, as in
 // every published figure. Choices are random and allowed; for the comparison with the CPU they are

@@ -1,12 +1,12 @@
-// tensor_core/wgmma_tma: whether wgmma keeps its rate when the copy engine has to feed it, and how
-// many tiles must be under way for that.
+// tensor_core/wgmma_tma: does wgmma keep its rate when the copy engine has to feed it, and how many
+// tiles must be in flight for that?
 //
 // Method: one block per SM: a producer thread asks for boxes of A (128 x 64) and B (256 x 64, bf16)
 // by tensor map into a ring of 1 to 4 stages of 48 KiB, two warpgroups multiply m64n256k16 from it.
 // Every SM has its own rows of A and all share B; k is 1024, gone through again and again, so that
 // the operands come from L2: 48 KiB in the 1024 cycles that their products take. Random data, the
 // second of two launches of milliseconds, by events. Beside it the same two warpgroups without
-// copies, on what the first box left (stages=0). The last SM's product is held to the CPU's.
+// copies, on what the first box left (stages=0). The last SM's product is compared with the CPU's.
 
 #include <cuda_bf16.h>
 

@@ -1,14 +1,14 @@
-// tensor_core/wmma: the C++ interface of the tensor cores: how long wmma::mma_sync takes and what
-// it becomes.
+// tensor_core/wmma: the C++ interface of the tensor cores: how long does wmma::mma_sync take, and
+// which machine instructions is it (Abdelkhalik et al. 2022, Table III)?
 //
 // Method: fragments loaded once, by type and shape of seed 001's Table III. Latency: one warp adds
-// product after product to one sum; issue interval: to four sums in turn; both as the slope over
-// loops of 16. Throughput: 16 warps per SM of four sums, milliseconds, by events, random data. Two
-// B's and their negatives take turns, so that sums stay bounded; integer sums wrap around. The
-// product of random data is first held to the CPU's. layout=...: A and B row- or column-major:
-// where the machine instruction wants the other one, MOVM transposes the fragment once, outside the
-// loop. clock=n: what seed 001 does, n multiplications between two clock reads of one warp, divided
-// by n: the read does not wait for the sum, so that with n = 1 it is not a latency.
+// product after product to one sum. Issue interval: it adds to four sums in turn. Both are the
+// slope over loops of 16. Throughput: 16 warps per SM of four sums, milliseconds, by events, random
+// data. Two B's and their negatives take turns, so that sums stay bounded; integer sums wrap
+// around. The product of random data is first compared with the CPU's. layout: A and B row- or
+// column-major. Where the machine instruction needs the other one, MOVM transposes the fragment
+// once, outside the loop. clock=n is seed 001's method: n multiplications between two clock reads
+// of one warp, divided by n. The read does not wait for the sum, so n = 1 is not a latency.
 
 #include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/wmma_run.cuh"

@@ -1,5 +1,5 @@
-// The kernels of tensor_core/wmma, the types that they multiply, and the product that each is held
-// against.
+// The kernels of tensor_core/wmma, the types that they multiply, and the product that each is
+// compared with.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -1,16 +1,17 @@
 // tma/bandwidth: how large must boxes be and how many in flight before bulk copies reach the
-// bandwidth?
+// bandwidth (Hopper Tuning Guide, 4.1.2)?
 //
 // Method: one thread in one block on each SM keeps 1 to 32 copies in flight in a ring of boxes of 1
-// to 32 KiB; nobody computes. GB/s of the whole device as the slope in time between two launches,
-// the longer of 1 GiB, or of 2,000 copies per slot where that is less. Loads from device memory and
-// from the L2 (an eighth of it, written before), stores and reductions into device memory (which
-// end in the L2 and are written back), multicasts into both blocks of clusters of two (counted as
-// arriving twice), and copies between the shared memories of two blocks, both ways at once: of
-// these two, half of the slots are under way while the others are handed back. Boxes of 1 to 5
-// dimensions are contiguous and measured where the knee is. Small boxes are bound by how often one
-// thread can issue (on an H200 every 175 cycles, wait and all): with two and four blocks per SM
-// they are two and four times as fast, so it is not the copy engine.
+// to 32 KiB; there is no computation. GB/s of the whole device are the slope in time between two
+// launches, the longer of 1 GiB, or of 2,000 copies per slot where that is less.
+// Loads: from device memory and from the L2 (an eighth of it, written before).
+// Stores and reductions: into device memory; they end in the L2 and are written back.
+// Multicasts: into both blocks of clusters of two, counted as arriving twice.
+// Peer copies: between the shared memories of two blocks, both ways at once.
+// Of multicasts and peer copies, half of the slots are in flight while the others are handed back.
+// Boxes of 1 to 5 dimensions are contiguous and measured at the knee. The issue rate of one thread
+// limits small boxes (on an H200 one per 175 cycles, with its wait). Two and four blocks per SM are
+// two and four times as fast, so the copy engine is not the limit.
 
 #include <map>
 

@@ -1,16 +1,18 @@
-// tma/issue: what do bulk copies save against cp.async, in registers and in issue slots?
+// tma/issue: what do bulk copies save against cp.async, in registers and in issue slots (Hopper
+// Tuning Guide, 4.1.2)?
 //
-// Method: four kernels that do nothing but bring tiles of 16 KiB into a ring of four stages of a
-// block's shared memory and wait for each: through registers and by cp.async with 256 threads, flat
-// and by tensor map with one thread. Registers per thread are what the loaded kernel has
-// (cudaFuncGetAttributes), registers the loader holds are that times its threads. Instructions per
-// KiB are those in the loop of the machine code (of the PTX, where there is no disassembler), times
-// the warps that run it, over the KiB of a tile: every one takes an issue slot of the SM. The tile
-// loop is the kernel's only loop but the spin on a barrier, which is counted once: a lower bound
-// for the single thread, which has nothing else to do than to spin. Bandwidth: the same kernels,
-// one block per SM, so that fewer instructions are seen not to be less work done. Not to be
-// compared with the others' is that of `registers`: it asks for a tile when it has stored the one
-// before, so that one is on its way, where the others have up to four.
+// Method: four kernels only bring tiles of 16 KiB into a ring of four stages of a block's shared
+// memory and wait for each. Two use 256 threads: through registers, and by cp.async. Two use one
+// thread: flat bulk copies, and by tensor map.
+// Registers per thread are those of the loaded kernel (cudaFuncGetAttributes). Registers of the
+// loader are that times its threads.
+// Instructions per KiB are those in the loop of the machine code (of the PTX, without a
+// disassembler), times the warps that run it, over the KiB of a tile. Each takes an issue slot of
+// the SM. The only other loop is the spin on a barrier, which is counted once: a lower bound for
+// the single thread, which otherwise only spins.
+// Bandwidth is of the same kernels, one block per SM: it shows that fewer instructions are not less
+// work. That of `registers` does not compare with the others: it has one tile in flight, because it
+// asks for a tile after it has stored the one before. The others have up to four.
 
 #include "harness/machine_code.hpp"
 #include "microbench/tma/measure.cuh"

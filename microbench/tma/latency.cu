@@ -1,16 +1,23 @@
-// tma/latency: what does one bulk copy cost, from its issue to its end?
+// tma/latency: how long does one bulk copy take, from its issue to its end (Hopper Tuning Guide,
+// 4.1.2)?
 //
-// Method: one thread of one block issues a copy, waits for its end, and issues the next: cycles per
-// copy as the slope between walks of 64 and 1,088 in one launch, after a walk that warms. A load
-// ends when its mbarrier's phase has completed (try_wait), a store or reduction when wait_group
-// returns (completion=done) or wait_group.read (completion=read, its source has been read). On
-// sm_90 both are the same wait in the machine code (DEPBAR.LE SB0); the first also invalidates L1.
-// So neither is the way to the L2 and back: a store is over when it has left. From device memory (1
-// GiB, no box twice) and from the L2 (an eighth of it, written before). Boxes of all ranks are
-// contiguous, so that they differ in nothing but the rank. multicast: clusters of two, each block
-// loads a box into both, and both tell each other that they have seen it. peer: shared memory of
-// one block to that of the other, both ways at once, with the same hand-over. Beside
-// them way=cp.async: one warp copies as many bytes by cp.async, 16 per thread, and waits for them.
+// Method: one thread of one block issues a copy, waits for its end, and issues the next. Cycles per
+// copy are the slope between walks of 64 and 1,088 in one launch, after a warm-up walk. Copies are
+// from device memory (1 GiB, no box twice) and from the L2 (an eighth of it, written before). Boxes
+// of all ranks are contiguous, so that only the rank differs.
+//
+// A load ends when its mbarrier's phase has completed (try_wait). A store or reduction ends when
+// wait_group returns (completion=done) or wait_group.read (completion=read, its source has been
+// read). On sm_90 both are the same wait in the machine code (DEPBAR.LE SB0); the first also
+// invalidates L1. So neither covers the way to the L2 and back: a store ends when it has left the
+// SM.
+//
+// `multicast`: in clusters of two, each block loads a box into both, and both signal each other its
+// arrival.
+// `peer`: from the shared memory of one block to that of the other, both ways at once, with the
+// same hand-over.
+// `way=cp.async`: for comparison, one warp copies as many bytes by cp.async, 16 per thread, and
+// waits for them.
 
 #include "microbench/curve.hpp"
 #include "microbench/tma/measure.cuh"

@@ -1,8 +1,8 @@
 // How the copies of this folder are laid out, verified and timed.
 //
-// Arrays: hashed integers. level=memory: 1 GiB, an eighth of the memory where that is less; every
-// sample goes on where the last one ended, so that nothing of it is in the L2. level=l2: an eighth
-// of the L2, written just before.
+// Arrays: hashed integers. With level=memory they have 1 GiB, an eighth of the memory where that is
+// less. Every sample continues where the last one ended, so that nothing of it is in the L2. With
+// level=l2 they have an eighth of the L2, written just before.
 // Verified: by one pass of the whole device with the same ring. Loads: what arrived is written out
 // by ordinary stores, in an instance of the kernel that does that too, and compared with the array.
 // Stores and reductions: the array, poisoned or hashed before, is compared with what the copies

@@ -1,4 +1,4 @@
-// One thread per block keeps up to `in_flight` bulk copies under way in a ring of slots of its
+// One thread per block keeps up to `in_flight` bulk copies in flight in a ring of slots of its
 // block's shared memory. in_flight = 1 is a latency: the next copy is issued when the last is done.
 #pragma once
 
@@ -113,9 +113,9 @@ __device__ inline void wait_cluster_at(unsigned barrier, unsigned parity) {
 }
 
 /// Clusters of two. multicast: each block loads every second box, into both. peer: each block sends
-/// its slots to the other. A slot is used again when both (the peer) have told its sender that they
-/// are through with it. Of the in_flight slots half, at least one, have a copy under way, while the
-/// others are being handed back.
+/// its slots to the other. A slot is used again when both blocks (with peer: the other one) have
+/// signalled its sender that they are done with it. Half of the in_flight slots, at least one, have
+/// a copy in flight while the others are being handed back.
 template <Between BETWEEN, int RANK, bool CHECKED>
 __global__ void __launch_bounds__(warp)
     exchange_ring(Work work, const __grid_constant__ CUtensorMap map) {

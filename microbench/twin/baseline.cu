@@ -1,5 +1,5 @@
-// twin/baseline: global -> register -> shared, block barriers around it. Nothing is under way while
-// the block computes; other blocks of the SM are.
+// twin/baseline: global -> register -> shared, block barriers around it. Nothing is in flight while
+// the block computes, except copies of other blocks of the SM.
 
 #include "microbench/twin/way.hpp"
 

@@ -1,8 +1,8 @@
-// twin/dsm: a cluster of four neighbours shares what its blocks have in common. Rows that are the
-// same for all four are fetched a quarter by each and sent to all (multicast); rows at the border
-// of two tiles are fetched by the one that owns them, which writes them into the other's halo. What
-// is a block's own comes as in tma. A cluster barrier per tile says that halos are complete and
-// that the tile before has been read in all four.
+// twin/dsm: a cluster of four neighbours shares what its blocks have in common. Each block fetches
+// a quarter of the rows that are common to all four and multicasts it. The owner of rows at the
+// border of two tiles fetches them and writes them into the other's halo. The block's own rows are
+// fetched as in tma. A cluster barrier per tile guarantees that halos are complete and that all
+// four have read the tile before.
 
 #include "microbench/twin/bulk_ring.cuh"
 #include "microbench/twin/way.hpp"

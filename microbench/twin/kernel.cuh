@@ -1,11 +1,11 @@
-// What the six strategies have in common: what is computed on a tile, and how a block walks its
+// What the six strategies have in common: the computation on a tile, and how a block walks its
 // tiles. A strategy is a mover, which brings tiles to shared memory:
 //
-//   start()           before the first tile
-//   bring()           returns when the next tile of this block can be read
-//   lane()            whose chunks this thread computes on
-//   read(j, k, at)    read k for the j-th chunk of the thread, which lies at chunk `at` of the tile
-//   release()         this thread has read all it needs of the tile
+// `start()`: before the first tile.
+// `bring()`: returns when the next tile of this block can be read.
+// `lane()`: whose chunks this thread computes on.
+// `read(j, k, at)`: read k for the j-th chunk of the thread, which is chunk `at` of the tile.
+// `release()`: this thread has read all it needs of the tile.
 //
 // Results go out by ordinary stores, or into a checksum where a tile has more input than output.
 // Only the way in differs.

@@ -1,12 +1,12 @@
 // How a twin is laid out, verified and timed; the same for all strategies.
 //
 // Input: fp32 in [0, 1), hashed from the index. Verified, from poisoned results: every element, bit
-// by bit, against a kernel that knows no tile in shared memory and reads global memory itself, the
-// checksum of what is not stored against that kernel's; and that kernel's results of some tiles
-// against the CPU. The check itself is checked: it must find the results wrong for one more
-// multiply-add. Timed: events around all launches, behind a memset over twice the L2, which
-// displaces what the caches hold and hides what launches cost the host. A sample is a pair, the
-// strategy and baseline one right after the other, the first of them in turn.
+// by bit, against a kernel that reads global memory without tiles in shared memory. The checksum of
+// values that are not stored is compared with that kernel's, and that kernel's results of some
+// tiles with the CPU's. The check must fail for one more multiply-add. Timed: events around all
+// launches, behind a memset over twice the L2, which displaces what the caches hold and hides what
+// launches cost the host. A sample is a pair, the strategy and baseline one right after the other,
+// the first of them in turn.
 #pragma once
 
 #include <algorithm>

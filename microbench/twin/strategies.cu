@@ -1,18 +1,19 @@
 // twin/strategies: which way of moving data suits a kernel with given traits?
 //
-// Method: a synthetic kernel, the twin, has the traits of a real one (traits.hpp): what a tile is
-// and how its rows lie in memory, how much is computed on it, how often it is read from shared
-// memory, and how blocks are launched. Each of the six strategies moves its tiles; computation and
-// walk over the tiles are written once (kernel.cuh), results go out by ordinary stores in all of
-// them. The value is the speed-up over the strategy baseline with the same traits, from pairs of
-// runs one right after the other with caches displaced (measure.cuh); that of baseline itself is
-// baseline against baseline, the noise. Every strategy has as many blocks per SM as its shared
-// memory and the registers of the real kernel allow.
+// Method: a synthetic kernel, the twin, has the traits of a real one (traits.hpp): tile shape and
+// layout in memory, arithmetic per tile, reads from shared memory, and launch geometry. Each of the
+// six strategies moves its tiles. Computation and walk over the tiles are written once
+// (kernel.cuh), and all store results by ordinary stores. The value is the speed-up over the
+// strategy baseline with the same traits, from pairs of runs one right after the other with caches
+// displaced (measure.cuh); that of baseline itself is baseline against baseline, the noise. Every
+// strategy has as many blocks per SM as its shared memory and the registers of the real kernel
+// allow.
 //
-// Recorded is a grid of traits: for five kinds of tile (a run of memory; a box of a grid without
-// and with halo; gathered rows; a run of which neighbours share half) three sizes, three amounts of
-// arithmetic and three of registers, and from the middle of two kinds every other trait one at a
-// time. A user's own traits are measured by `amasia run twin --traits NAME=VALUE,...`.
+// A grid of traits is recorded. It has five kinds of tile: a run of memory, a box of a grid without
+// halo, one with halo, gathered rows, and a run that shares half with its neighbours. Each has
+// three sizes, three amounts of arithmetic and three of registers. From the middle of two kinds
+// every other trait varies one at a time. A user's own traits are measured by `amasia run twin
+// --traits NAME=VALUE,...`.
 
 #include "microbench/twin/measure.cuh"
 

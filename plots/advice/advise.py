@@ -150,10 +150,12 @@ def _cost(row: Any, base: Any | None) -> tuple[str, ...]:
 
 
 def _undecided_in_words(c: Any, rounds: int) -> str:
-    """ "tma 1.17× [0.99, 1.19], not resolved; more rounds (--rounds 31) may resolve it"."""
+    """ "tma 1.17× [0.99, 1.19], not resolved; more rounds (--min-rounds 31 --max-rounds 31) may
+    resolve it"."""
     gpus = "another GPU" if c.gpus <= 1 else "more GPUs"
+    more = 2 * max(rounds, LEAST_ROUNDS) + 1
     remedies = {
-        NOT_RESOLVED: f"more rounds (--rounds {max(2 * rounds, 2 * LEAST_ROUNDS) + 1})",
+        NOT_RESOLVED: f"more rounds (--min-rounds {more} --max-rounds {more})",
         NOT_BETWEEN_RUNS: f"more sessions (--sessions), on {gpus} of the model",
         WITHIN_NOISE: "a machine on which baseline differs less from itself, or another GPU",
     }

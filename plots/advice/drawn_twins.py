@@ -1,11 +1,11 @@
-"""Random kernels: traits for twins that no grid has, always the same ones.
+"""Traits of random kernels for twins, always the same ones.
 
-    python3 -m plots.advice.drawn_twins             # one a line, for `amasia run twin --traits`
-    python3 -m plots.advice.drawn_twins --unseen    # those which no answer is made from
+    python3 -m plots.advice.drawn_twins             # one a line, for `amasia run twin --traits`.
+    python3 -m plots.advice.drawn_twins --unseen    # The held-out ones.
 
-A grid varies one trait at a time from a few middles: its points are closer to each other than a
+A grid varies one trait at a time from a few centres: its points are closer to each other than a
 real kernel is to any. Random kernels vary all traits together, so that a new kernel is like one
-more of them. The unseen ones are recorded only to measure how well the others answer.
+more of them. The unseen ones only measure how well the others predict: no answer uses them.
 """
 
 from __future__ import annotations

@@ -132,9 +132,8 @@ def find_cuobjdump() -> str:
         if candidate and os.access(candidate, os.X_OK) and os.path.isfile(candidate):
             return candidate
     raise PlotsError(
-        "cuobjdump is not on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin: it comes with the "
-        "CUDA toolkit, and scripts/setup.sh fetches it (or name it in the environment as "
-        "CUOBJDUMP=/path/to/cuobjdump)"
+        "cuobjdump is not on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin. It comes with the "
+        "CUDA toolkit, and scripts/setup.sh fetches it; or set CUOBJDUMP=/path/to/cuobjdump"
     )
 
 

@@ -153,7 +153,7 @@ def _drawn_traits() -> tuple[frozenset[tuple[tuple[str, str], ...]], ...]:
     return frozenset(map(_key, answering())), frozenset(map(_key, unseen()))
 
 
-def by_lot(twin: Twin) -> bool:
+def is_random(twin: Twin) -> bool:
     """Whether it is one of the random kernels that answer."""
     return _key(twin.traits) in _drawn_traits()[0]
 
@@ -211,7 +211,7 @@ class Between:
     def __init__(self, twins: Sequence[Twin]) -> None:
         self.twins = tuple(twins)
         self.device = twins[0].device if twins else {}
-        random_ones = np.array([by_lot(of) for of in self.twins], dtype=bool)
+        random_ones = np.array([is_random(of) for of in self.twins], dtype=bool)
         like_new = random_ones if random_ones.any() else ~random_ones
         self._fields: dict[str, Field] = {}
         self._found: dict[tuple[str, bytes], tuple[float, float]] = {}  # at places asked for before

@@ -1,4 +1,4 @@
-"""``python -m plots expect``: what data sheets and the papers let one expect of a GPU."""
+"""``python -m plots expect``: the speed-up of a GPU expected from data sheets and the papers."""
 
 from __future__ import annotations
 

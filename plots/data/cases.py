@@ -61,8 +61,8 @@ def _better_of(a: dict[str, Any], b: dict[str, Any]) -> tuple[dict[str, Any], st
 
 
 def _parts_of(group: Any, study: str) -> Iterator[tuple[str, Any]]:
-    """A group as ("compared" or "cross", group): what is of a table of `amasia cross`, and the
-    rest. A library stands in both."""
+    """A group as ("compared" or "cross", group): rows of the role "cross" apart from the rest.
+    Rows of a library are in both."""
     roles = {row.role for row in group.rows}
     if "cross" not in roles:
         yield ("cross" if study == "cross" else "compared"), group
@@ -282,7 +282,7 @@ def chosen_cases(
             elif other is not None:
                 better, why = _better_of(other.group, record)
                 left = record if better is other.group else other.group
-                what = " ".join(unique[2:]) + (" of amasia cross" if case.kind == "cross" else "")
+                what = " ".join(unique[2:]) + (" (cross)" if case.kind == "cross" else "")
                 files = f"{found[left['file']]} and in {found[better['file']]}"
                 notes.append(Note(f"{what} is in {files}; {why} counts.", "repeated", what))
                 # Whichever study it is taken from, it stays one of the paper's sizes.

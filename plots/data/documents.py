@@ -71,7 +71,7 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
     if not unpacker.eof:
         raise ResultFileError(f"{path}: ends in the middle of its gzip data")
     if unpacker.unused_data:
-        raise ResultFileError(f"{path}: goes on behind its gzip data, where nothing is expected")
+        raise ResultFileError(f"{path}: has more data after its gzip stream")
     return text
 
 

@@ -24,7 +24,7 @@ from plots.parallel import no_search_for_garbage
 from plots.statistics.claims import invalidity_in
 
 # The rows that a single picture shows, one of a variant each; a variant may have several `matched`
-# rows, one per schedule. (Tables of `amasia cross` are kept apart, in Results.cross.)
+# rows, one per schedule. (Rows of the role "cross" are kept apart, in Results.cross.)
 SHOWN_ROLES = ("iso", "best", "comparator")
 
 LEAST_TOLD = 8  # rounds that can be resolved: least_dependent of harness/statistics
@@ -47,8 +47,8 @@ class Results:
     session. Where the variants of a group were measured in several sessions of a file,
     ``session_scale`` rescales a row's times to those of the group's first session; else it is 1.
 
-    ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
-    are of chosen schedules, so that they mix with no other comparison.
+    ``cross`` holds the rows of the role "cross" in the same form, where there are any: each is of a
+    chosen schedule, so that it mixes with no other comparison.
     """
 
     files: pd.DataFrame
@@ -151,8 +151,8 @@ class Results:
             return ""
         return (
             f"{len(dirty)} of the {len(self.files)} result files behind this page were measured by "
-            "programs with uncommitted changes (`dirty` in the file); the digest of each variant's "
-            "sources is that of the tree, or of the version the file was frozen with."
+            "programs with uncommitted changes (`dirty` in the file). The digests of their "
+            "variants match this tree, or the version that the file was frozen with."
         )
 
     def heading(self, gpu: str) -> str:
@@ -194,8 +194,8 @@ def load(paths: Sequence[Path | str], without: Collection[Path] = ()) -> Results
     """Loads result files and folders of them. Files ``without`` which is asked for are passed over.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
-    counts and a note says so; so does one of each group that is not valid, which is left out. A
-    table of `amasia cross` is not the same group as a comparison.
+    counts and a note says so. A group that is not valid is left out, with a note, too. Rows of the
+    role "cross" are another group than the comparisons with the baseline.
     Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths], without)
@@ -212,10 +212,10 @@ def _doubts_of_dates(results: Results) -> Iterator[str]:
     ):
         for when in sorted({date, *(s["date_utc"] for s in provenance.get("sessions") or ())}):
             if when < "2020" or when > tomorrow:
-                what = "before there was this suite" if when < "2020" else "which is to come"
+                what = "before this suite existed" if when < "2020" else "in the future"
                 yield (
-                    f"{path} is of {when}, {what}: the clock of its machine stood wrong, and what "
-                    "is said of later and earlier ones may be."
+                    f"{path} is dated {when}, {what}: the clock of its machine was wrong. Which "
+                    "files count as newer may be wrong, too."
                 )
 
 

@@ -18,8 +18,8 @@ EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherw
 
 # Of notes of a kind that are more than a few one line is printed. The report lists all of them.
 _OF_MANY = {
-    "repeated": "{} groups are in more than one file or session: of each the one with more "
-    "variants counts, else of the same code the one with more rounds, else the later one.",
+    "repeated": "{} groups are in more than one file or session. The one with more variants "
+    "counts; if equal, for the same code the one with more rounds, else the later one.",
     "foreign": "{} JSON files are no result files and were left out: tuning tables and the like.",
 }
 _FEW = 3

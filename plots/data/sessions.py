@@ -61,14 +61,14 @@ class _Baselines:
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self._rows: dict[tuple[str, str, str], Any] = {}
-        self._spelled: dict[tuple[str, str], Any] = {}
+        self._implemented: dict[tuple[str, str], Any] = {}
         for row in rows:
             if row.repeat or row.status != "ok":
                 continue
             for schedule in {"", row.schedule}:
                 self._rows.setdefault((row.variant, row.role, schedule), row)
             if row.role != "cross":
-                self._spelled.setdefault((row.variant, row.config), row)
+                self._implemented.setdefault((row.variant, row.config), row)
 
     def find(self, row: Any, role: str, schedule: str = "") -> Any:
         """The baseline's row in a role, of a schedule if one is named; None unless it is right."""
@@ -97,7 +97,7 @@ class _Baselines:
     def counterpart(self, row: Any) -> Any:
         """The strategy that a comparator implements, in the config of the same name."""
         variant = row.variant.split("/", 1)[0] + "/" + row.spells
-        return self._spelled.get((variant, row.config)) if row.spells else None
+        return self._implemented.get((variant, row.config)) if row.spells else None
 
 
 def pairs_of(rows: Sequence[Any]) -> Iterator[tuple[Any, Any, str]]:
@@ -113,9 +113,9 @@ def pairs_of(rows: Sequence[Any]) -> Iterator[tuple[Any, Any, str]]:
             same = baselines.find(row, "matched", row.schedule)
             if same is not None:
                 yield row, same, "matched"
-        spelled = baselines.counterpart(row)
-        if spelled is not None:
-            yield row, spelled, "counterpart"
+        implemented = baselines.counterpart(row)
+        if implemented is not None:
+            yield row, implemented, "counterpart"
 
 
 # --- What a session measured ----------------------------------------------------------------------

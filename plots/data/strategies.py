@@ -66,8 +66,8 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 @cache
 def involved_lines(source: str, root: Path = ROOT) -> int | None:
-    """Lines of a file and of all that it includes from its own folder and from variants/, the ways
-    of moving data: what somebody reads, or writes, to have it. Neither blank nor only a comment.
+    """Lines of code in a file and in what it includes from its own folder and from variants/: the
+    size of a strategy for its author or reader. Blank lines and comments do not count.
 
     None when the file is not there.
     """

@@ -399,9 +399,9 @@ def _moved_together(values: Iterable[Value]) -> Iterator[str]:
         by = by if word is Outcome.FASTER else 1 / by
         amount = f"{100 * (by - 1):.1f} %" if by < 1.1 else f"{by:.3g}x"
         yield (
-            f"{counts[word]} of {len(of)} times of {app} whose code is the same became {word}, by "
-            f"{amount} in the median: that is the machine, its clock or the build, and in every "
-            f"other difference of {app}, too"
+            f"{counts[word]} of {len(of)} times of {app} with unchanged code became {word}, by "
+            f"{amount} in the median. The cause is the machine, its clock or the build, and it is "
+            f"part of every other difference of {app}"
         )
 
 
@@ -423,8 +423,8 @@ def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Itera
     if few:
         rate = 1 - confidence
         yield (
-            f"{few} of {len(times)} times have too few rounds to be told apart, however much they "
-            f"differ: {_rounds_for(rate)} rounds on each side are enough where all of them do, "
+            f"{few} of {len(times)} times have too few rounds to resolve any difference: "
+            f"{_rounds_for(rate)} rounds on each side are enough where all of them differ, "
             f"{_rounds_for(rate / len(times))} where one does (amasia run --min-rounds, or fewer "
             "cases)"
         )

@@ -1,4 +1,4 @@
-"""Tables of `amasia cross`: every strategy with every schedule of an app."""
+"""Tables of `amasia run --roles cross`: every strategy with every schedule of an app."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Table:
         )
         if not self.lead.resolved:
             return (
-                f"{best} ({took}) is not told apart from the second, {other}: "
+                f"{best} ({took}) and the second, {other}, are not statistically distinguishable: "
                 f"{times(self.lead.ratio)} [{self.lead.low:.3f}, {self.lead.high:.3f}]."
             )
         by = claimed_ratio(self.lead.ratio, self.lead.low, self.lead.high)

@@ -212,7 +212,7 @@ def compare_all(
 def expectations(
     new: Results, old: Results, ceilings: pd.DataFrame | None = None
 ) -> tuple[Expectation | None, Expectation | None]:
-    """What data sheets, and what the measured ceilings let one expect; None where not known."""
+    """The speed-ups expected from data sheets and from measured ceilings; None if not known."""
     ceilings = _ceiling_ratios(new, old) if ceilings is None else ceilings
     by_name = ceilings.set_index("name")["ratio"]
     measured = None
@@ -299,8 +299,8 @@ def which_v100() -> list[str]:
     ratio = mean / other.expected
     return [
         f"Table 1 gives its V100 {here.fp32_tflops:g} TFLOP/s, near the {pcie.fp32_tflops:g} of "
-        f"the {pcie.name} (the {sxm.name} has {sxm.fp32_tflops:g}), and {here.tdp_w:g} W, the "
-        f"power of the {sxm.name} (the {pcie.name} has {pcie.tdp_w:g} W): the figures are of two "
+        f"the {pcie.name} (the {sxm.name} has {sxm.fp32_tflops:g}). Its {here.tdp_w:g} W are the "
+        f"power of the {sxm.name} (the {pcie.name} has {pcie.tdp_w:g} W). The figures are of two "
         "modules.",
         f"By Table 1 one expects {printed}; the quoted mean of {mean:g} is "
         f"{mean / printed.expected:.2f} of it, less than expected, on which the paper's question "

@@ -142,20 +142,20 @@ class Step:
     def same_model(self) -> bool:
         return self.measured.new_gpu == self.measured.old_gpu
 
-    def _told_apart(self) -> str:
+    def _distinguishable(self) -> str:
         rows = self.measured.rows
         resolved, few = int(rows["resolved"].sum()), int(rows["too_few_rounds"].sum())
         if resolved:
-            return f"{resolved} of {len(rows)} matching rows are told apart."
-        text = f"None of the {len(rows)} matching rows is told apart"
+            return f"{resolved} of {len(rows)} matching rows are statistically distinguishable."
+        text = f"None of the {len(rows)} matching rows is statistically distinguishable"
         if few:
             text += f"; {few} have too few rounds for it, however much they differ"
         if self.same_model and not few:
             return text + ", as a repetition should be."
-        return text + ": measure with more --rounds, or several times (--sessions)."
+        return text + ": measure with more rounds (--min-rounds), or several times (--sessions)."
 
     def sentences(self) -> list[str]:
-        """The verdict: what the step is worth, of what it consists, and what held it back."""
+        """The verdict: the ratio of the step, its factors, and what limits it."""
         m = self.measured
         said = []
         if self.same_model:
@@ -181,18 +181,18 @@ class Step:
             if expected is not None and not self.same_model:
                 share = hardware / expected.expected
                 said.append(
-                    f"The hardware delivers {share:.2f} of the {expected.expected:.2f} that "
-                    f"{source} let one expect (limited by {expected.limited_by})."
+                    f"The hardware delivers {share:.2f} of the {expected.expected:.2f} "
+                    f"expected from {source} (limited by {expected.limited_by})."
                 )
         rows = m.of_baseline
         floors = rows[rows["floor_ratio"] > 0]
         if len(floors):
             share = geometric_mean(floors["ratio"] / floors["floor_ratio"])
             said.append(
-                f"Held against each row's own floor it is {share:.2f} (1: as far from the floor as "
-                f"before; {len(floors)} rows)."
+                f"Compared with each row's own floor it is {share:.2f} (1: as far from the floor "
+                f"as before; {len(floors)} rows)."
             )
-        said.append(self._told_apart())
+        said.append(self._distinguishable())
         if self.short:
             causes = pd.Series([s.outcome for s in self.short]).value_counts()
             counts = ", ".join(f"{n} {name}" for name, n in causes.items())

@@ -55,12 +55,10 @@ class Selector:
     at: dict[str, str] = field(default_factory=dict)
 
     def command(self) -> str:
-        """What of amasia records the cell of a speed-up, without where to."""
+        """The amasia command that records a speed-up's case, without --out."""
         app = self.name.split("/")[0]
         size = ",".join(f"{k}={v}" for k, v in self.at.items() if k not in _MODES)
         modes = f"--cache {self.at['cache']} --launch {self.at['launch']}"
-        if self.quantity == "cross":
-            return f"cross {app} --size {size} {modes}"
         return f"run {app} --size {size} --roles {self.quantity} {modes}"
 
     def meets(self, at: dict[str, str]) -> bool:

@@ -437,32 +437,32 @@ def _head() -> list[str]:
         "and claim of the four documents; behind its id, every value with its tolerance. A value",
         "that several files have is that of the study `paper`, else of the newest file.",
         "",
-        "| status | what it says |",
+        "| status | meaning |",
         "|---|---|",
         "| agrees | every value that can be compared is within its tolerance ("
         + ", ".join(tolerances)
         + " %, stated beside it), or keeps the bound that the document states |",
         "| differs; n of m agree | none, or not all of them; the reason, or the experiment that "
-        "would find it, is behind the id |",
+        "would find it, is shown with the id |",
         "| other method | what is measured is not quite what the document measured |",
-        "| other hardware | the published GPU is of another architecture: shown beside ours, and "
-        "nothing follows. Of the same architecture, rates are compared as shares of what each GPU "
-        "promises (`inputs/published/theory.csv`) |",
+        "| other hardware | the published GPU is of another architecture: shown beside ours, "
+        "without a verdict. Of the same architecture, rates are compared as shares of what each "
+        "GPU promises (`inputs/published/theory.csv`) |",
         "| promise not known | rates of the same architecture, but `theory.csv` lacks what one of "
-        "the GPUs promises: what stands there is the ratio of the rates, and nothing follows |",
+        "the GPUs promises: the ratio of the rates is shown, without a verdict |",
         "| measured | recorded here, but the document prints no number |",
         "| not recorded | could be measured, and no recorded file has it |",
-        "| needs another GPU; nothing to measure | as it says |",
+        "| needs another GPU; nothing to measure | no measurement on this GPU can answer |",
     ]
 
 
 def _name_of(command: str) -> str:
     """The file for what a command records: "run lud --size n=16384 --roles iso ... --launch stream"
     is iso-lud-16384-stream.json."""
-    what, app, *options = command.split()
+    _, app, *options = command.split()
     given = dict(zip(options[::2], options[1::2], strict=True))
     sizes = [part.split("=")[1] for part in given["--size"].split(",")]
-    return "-".join([given.get("--roles", what), app, *sizes, given["--launch"]]) + ".json"
+    return "-".join([given["--roles"], app, *sizes, given["--launch"]]) + ".json"
 
 
 def _preset_of(compute_capability: int) -> str:
@@ -482,8 +482,8 @@ def render(results: Results, base: Path) -> str:
         if against:
             text += ["", "### Claims that these results contradict", ""]
             text += [f"- {_prose(paragraph)}" for paragraph in against]
-        if place:  # what the values are is told once: a row and its ratios, where it has any
-            text += ["", "Rows with a value of this GPU; what each compares is told above.", ""]
+        if place:  # the values behind a row are listed once, for the first GPU
+            text += ["", "Rows with a value of this GPU; what each compares is listed above.", ""]
             text += _table([e for e in found if _summary(e)], base, linked=False)
             continue
         commands = dict.fromkeys(x.command for e in found for x in e.lines if x.command)

@@ -1,4 +1,4 @@
-"""What data sheets and the papers' tables say of GPUs, and the speed-up they let one expect."""
+"""GPUs by data sheets and the papers' tables, and the speed-up expected from them."""
 
 from __future__ import annotations
 

@@ -163,4 +163,4 @@ def noise(results: Results) -> str:
     if wrong.empty:
         return said
     most = 100 * max(wrong["ratio"].max() - 1, 1 - wrong["ratio"].min())
-    return f"{said}, of which {len(wrong)} differ from 1, by {most:.2g} % at most"
+    return f"{said}; {len(wrong)} of them differ from 1, by {most:.2g} % at most"

@@ -31,9 +31,9 @@ class Column:
     """A column of a table. ``kind`` decides how its values are shown and sorted. ``listed``: the
     reader chooses from a list of its values.
 
-    "text" is a word or two. "prose" is below its row, over the full width. "number" has four
-    digits, "whole" none after the point. "ms" is a time, "share" a part of 1. "ratio" is a list of
-    ratio, low, high and claim. "samples" is the id of a row whose samples the page has.
+    Kinds: "text" is a word or two. A "prose" is below its row, over the full width. A "number" has
+    four digits, a "whole" none after the point. An "ms" is a time, a "share" a part of 1. A "ratio"
+    is a list of ratio, low, high and claim. A "samples" is the id of a row with samples here.
     """
 
     name: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plots.advice import examples
-from plots.advice.twin import accuracy, by_lot, twins_and_unseen
+from plots.advice.twin import accuracy, is_random, twins_and_unseen
 from plots.data.load import Results, main_cache, main_launch
 from plots.data.strategies import built_variants
 from plots.errors import PlotsError
@@ -79,7 +79,7 @@ def _of_advice(results: Results) -> str:
     "" where neither was measured."""
     said = []
     twins, unseen = twins_and_unseen(results.files["path"].tolist())
-    for gpu in dict.fromkeys(twin.gpu for twin in twins if by_lot(twin)):
+    for gpu in dict.fromkeys(twin.gpu for twin in twins if is_random(twin)):
         known = accuracy([twin for twin in twins if twin.gpu == gpu], unseen)
         said.append(
             f"the first choice was within 5 % of the best for {known.within} of {known.asked} "

@@ -20,14 +20,14 @@ import numpy as np
 from plots.statistics import special
 from plots.statistics.intervals import ends_of_logs
 
-# What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
-# differ in how much they move, so that a row with some sessions of its own must be able to say so.
+# The weight of a pool beside the row's own deviations, in degrees of freedom. Rows of one kind vary
+# differently between sessions: a row with enough sessions of its own outweighs its pool.
 POOL_DEGREES = 3
-# No row counts with more than so many times the typical standard deviation of its kind: a single
-# row that moved for a reason of its own must not widen the intervals of all others.
+# Winsorised: a row contributes at most this many typical standard deviations of its kind, so that
+# one row with a cause of its own does not widen the intervals of all others.
 WINSOR = 5
-# With fewer rows, or rows on fewer GPUs, a kind has no components of its own. Two GPUs are one
-# difference, however many rows show it: two that happen to be alike say that all are.
+# With fewer rows, or rows on fewer GPUs, a kind has no variance components of its own. Two GPUs are
+# one difference, however many rows show it: if they happen to be alike, all would seem alike.
 LEAST_ROWS = 5
 LEAST_GPUS = 3
 _MEDIAN_OF_CHI_SQUARED = 0.4549364231195724  # with one degree of freedom

@@ -1,8 +1,8 @@
 """Exact, distribution-free intervals, as in harness/statistics/statistics.hpp.
 
 Comparisons with the baseline were made by the harness. What it does not compare is compared here:
-times from different groups (two files, or stream against graph), and two strategies of a table of
-`amasia cross` with each other.
+times from different groups (two files, or stream against graph), and two strategies of one table
+of schedules (`amasia run --roles cross`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Functions of scipy.special, imported when the first of them is called for: that takes a fifth of
-a second, and what only draws or lists recorded values calls for none."""
+"""Functions of scipy.special, imported at their first use. The import takes a fifth of a second,
+and commands that only draw or list recorded values do not need it."""
 
 from __future__ import annotations
 

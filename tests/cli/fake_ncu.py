@@ -2,15 +2,15 @@
 once for each pass, and prints a table in ncu's form. The table has one result for each row that the
 stub device was asked to count between two marks (a line "count <variant> <config>" of its log).
 
-FAKE_NCU says what it counts, a JSON object whose members are all optional.
+FAKE_NCU controls it: a JSON object whose members are all optional.
 
-  "passes":  how often the program is run (2)
-  "values":  {"<variant> <config>": {metric: text as printed}}; "n/a" is a metric it does not know
-  "results": how many of the results it prints (all)
-  "errors":  lines that it prints behind "==ERROR=="
-  "refuses": what it says, on its output, instead of running anything
-  "log":     the stub's log
-  "seen":    a file that receives its own arguments, one to a line
+  `passes`:  how often the program is run (2).
+  `values`:  {"<variant> <config>": {metric: text as printed}}; "n/a" is a metric it does not know.
+  `results`: how many of the results it prints (all).
+  `errors`:  lines that it prints behind "==ERROR==".
+  `refuses`: its output instead of running anything.
+  `log`:     the stub's log.
+  `seen`:    a file that receives its own arguments, one to a line.
 """
 
 from __future__ import annotations

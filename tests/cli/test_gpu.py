@@ -1,4 +1,4 @@
-"""What only a device can show: the noise floor, a small difference found, trouble that costs only
+"""Tests that need a device: the noise floor, a small difference found, trouble that costs only
 itself, work that survives a kill."""
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ else:
 """
 
 
-def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
+def test_the_twin_is_measured_on_its_grid_and_for_kernels_random_traits(
     recorder: Recorder, tmp_path: Path
 ) -> None:
     amasia = tmp_path / "amasia"
@@ -162,7 +162,7 @@ def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
     asked = [{of[i + 1] for i, word in enumerate(of) if word == "--traits"} for of in drawn]
     assert [len(kernels) for kernels in asked] == [1000, 200] and not asked[0] & asked[1]
     assert all(kernel.startswith("rows=") for kernels in asked for kernel in kernels)
-    for of, name in zip(drawn, ("by-lot", "unseen"), strict=True):
+    for of, name in zip(drawn, ("random", "unseen"), strict=True):
         assert of[0] == "twin" and f"{recorder.to}/twin-{name}.json.gz" in of
     assert max(map(len, done.stderr.splitlines())) < 400
 

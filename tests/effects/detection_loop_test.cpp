@@ -291,7 +291,8 @@ TEST(Detection, TheTunerFindsThePlantedWinnerAndSaysWhenSeveralAreEqual) {
     // one time in a thousand.
     EXPECT_GE(s.named, 0.85 * s.all);
     // A search stops when each median is known to half a per cent, and then two that are one per
-    // cent apart need not be told apart: in the noise that is recorded about every other time.
+    // cent apart need not be distinguishable: in the recorded noise they are about every other
+    // time.
     EXPECT_GE(s.told, 0.5 * s.all);
   }
 }

@@ -1,6 +1,6 @@
-// An app whose answer is known before it runs: each variant does the baseline's work and a known
-// share more or less of it, two do just as much. What the whole pipeline claims of them is held
-// against that (tests/cli/test_effects.py). The strategies' names are only names here.
+// An app whose answer is known before it runs. Each variant does the baseline's work and a known
+// share more or less; two do exactly as much. The test tests/cli/test_effects.py compares the
+// claims of the whole pipeline with that. The strategies' names are only names here.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,7 +1,8 @@
 // Device code on the CPU: a block of threads, with what they have of CUDA as far as the kernels
-// under test use it. A device thread is a thread here, so whoever forgot a barrier may well read
-// too early; what needs a warp in step, as no kernel may, is found out. Included before device
-// code, whose "variants/ptx/shared_memory.cuh" is the one beside this file (tests/CMakeLists.txt).
+// under test use it. A device thread is a host thread here, so a missing barrier may well show as a
+// read that is too early. It also finds kernels that rely on a warp in lockstep, which none may.
+// Included before device code, whose "variants/ptx/shared_memory.cuh" is the one beside this file
+// (tests/CMakeLists.txt).
 #pragma once
 
 #include <barrier>

@@ -101,7 +101,7 @@ TEST(Registry, AnAppOutsideTheTreeBringsItsDigests) {
 const bool digests_registered =
     register_source_digests({{"outside/tma", "0123"}, {"outside", "4567"}});
 
-/// These come last, since they register more. What is said anew of what `act` registers.
+/// These come last, since they register more. The new messages about what `act` registers.
 Names said(const std::function<void()>& act) {
   Names before = registration_mistakes();
   act();

@@ -60,7 +60,7 @@ def row_summaries(group: Record, confidence: float) -> Iterator[Record]:
 
 
 def floor_of(work: Record, ceilings: Mapping[str, float]) -> Record | None:
-    """The least time (ms) that ceilings allow; None when one that it needs is not there."""
+    """The floor (ms) by these ceilings; None when one that it needs is not there."""
 
     def time_for(amount: float, name: str) -> float:
         return amount / ceilings[name] if amount > 0 else 0.0

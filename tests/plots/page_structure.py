@@ -1,8 +1,8 @@
 """What a page looks like, as numbers: for each chapter how high it is and how bright its parts are.
 
-Numbers of one machine hold on another one, because what differs there is taken out: all text is in
-the font that matplotlib brings, parts are many letters large, and in place of each figure that was
-drawn stands a grey box, because figures have tests of their own. Long tables are cut, so that a
+Numbers of one machine hold on another one, because the differences are removed. All text is in the
+font that matplotlib ships, and parts are many letters large. A grey box replaces each figure:
+figures have tests of their own. Long tables are cut, so that a
 page is not higher than a window can be.
 """
 

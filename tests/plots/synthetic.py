@@ -180,8 +180,8 @@ def timed_row(
     throttled: int = 0,
     schedule: str = "",
 ) -> _Row:
-    """A row that ran, for measure() to fill in; the last samples are throttled. With a schedule it
-    is told apart from movement."""
+    """A row that ran, for measure() to fill in; the last samples are throttled. With a schedule its
+    movement is a field of its own."""
     strategy = variant.split("/")[1]
     divided = {"schedule": schedule, "movement": {"stages": 3, "producers": 1}} if schedule else {}
     row = _Row()
@@ -413,7 +413,7 @@ def cross_group(
     launch: str = "graph",
     **options: Any,
 ) -> dict[str, Any]:
-    """A group as `amasia cross` measures it: every strategy with every schedule."""
+    """A group as `amasia run --roles cross` measures it: every strategy with every schedule."""
     crossed = CROSSED if crossed is None else crossed
     g = group(app, size, 2.0, speedups={"baseline": (1, 1)}, launch=launch, **options)
     g["rows"] = []
@@ -438,9 +438,9 @@ def cross_group(
 
 
 def cross_like(*groups: dict[str, Any], **options: Any) -> dict[str, Any]:
-    """A file of `amasia cross`."""
+    """A file of `amasia run --roles cross`."""
     document_ = document(list(groups) or [cross_group("nw", {"n": 4096})], **options)
-    document_["provenance"].update(study="cross", argv=["amasia", "cross", "nw"])
+    document_["provenance"].update(study="cross", argv=["amasia", "run", "nw", "--roles", "cross"])
     return document_
 
 

@@ -87,7 +87,7 @@ def test_the_comparator_is_mentioned_and_never_advised(load_groups):
 def test_from_which_size_on(load_groups):
     groups = [
         sized(256, winners("overlap")),
-        sized(512, winners("overlap", "tma")),  # tma is not told apart there
+        sized(512, winners("overlap", "tma")),  # tma is not distinguishable there
         sized(1024, winners("tma")),
     ]
     (block,) = by_mode(advise(load_groups(*groups)))
@@ -187,7 +187,7 @@ def unresolved(results, strategy, claim="not resolved"):
 @pytest.mark.parametrize(
     ("claim", "remedy"),
     [
-        ("not resolved", "more rounds (--rounds "),
+        ("not resolved", "more rounds (--min-rounds "),
         ("not resolved between runs", "more sessions (--sessions), on another GPU of the model"),
         ("within A/A noise", "a machine on which baseline differs less from itself"),
     ],

@@ -1,4 +1,4 @@
-"""Tables of amasia cross: who is fastest with which schedule."""
+"""Tables of amasia run --roles cross: who is fastest with which schedule."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_winners_and_those_not_told_apart_from_them(load_groups):
 def test_a_lead_that_is_not_resolved_is_said(load_groups):
     crossed = {"baseline": {"iso": 1.0}, "tma": {"iso": 1.0001}}
     t = tabled(load_groups, crossed=crossed)
-    assert "is not told apart from the second" in t.sentence()
+    assert "are not statistically distinguishable" in t.sentence()
     assert not t.lead.resolved and t.even["iso"] == (t.second.strategy,)
 
 

@@ -1,4 +1,4 @@
-"""Nothing is said from a group whose measurement is not valid, and why is told."""
+"""A group that is not valid makes no claim, and the reason is shown."""
 
 from __future__ import annotations
 

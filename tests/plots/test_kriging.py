@@ -64,7 +64,7 @@ def test_the_scales_are_those_that_the_script_fits():
     twins = [
         t
         for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
-        if not twin.by_lot(t) or tuple(sorted(t.traits.items())) in some
+        if not twin.is_random(t) or tuple(sorted(t.traits.items())) in some
     ]
     assert len(twins) == 552
     names = list(twin_places.SCALES)
@@ -91,7 +91,7 @@ def test_the_lot_is_always_the_same_and_of_possible_kernels():
     assert not any(contradiction(t) or indivisible(t) or beyond_the_twin(t) for t in drawn)
     # All of them are in the record: with another lot it would be another record.
     recorded = [t for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])]
-    assert sum(twin.by_lot(t) for t in recorded) == len(drawn_twins.answering())
+    assert sum(twin.is_random(t) for t in recorded) == len(drawn_twins.answering())
     _, unseen = twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
     assert len(unseen) == len(drawn_twins.unseen()) == len(drawn_twins.UNSEEN)
     assert len(drawn_twins.answering()) + len(unseen) == len(drawn)

@@ -233,7 +233,7 @@ def test_tables_of_amasia_cross_are_kept_apart(save):
     assert len(both.where(app="nw").cross.rows) == len(both.cross.rows) > 0
     assert both.where(launch="graph").cross.rows.empty
     again = load([save(table, "r/b.json"), save(table, "r/c.json")])
-    assert len(again.cross.groups) == 1 and "of amasia cross is in" in again.notes[0]
+    assert len(again.cross.groups) == 1 and "(cross) is in" in again.notes[0]
 
 
 def test_a_group_with_both_is_divided(load_groups):
@@ -258,6 +258,6 @@ def test_a_date_that_cannot_be_is_said(save):
         "r/right.json",
     )
     ahead, reset = sorted(load([right.parent]).notes)
-    assert "ahead.json is of 2099-01-01T00:00:00Z, which is to come: the clock" in ahead
-    assert "reset.json is of 1970-01-01T00:03:20Z, before there was this suite" in reset
+    assert "ahead.json is dated 2099-01-01T00:00:00Z, in the future: the clock" in ahead
+    assert "reset.json is dated 1970-01-01T00:03:20Z, before this suite existed" in reset
     assert load([right]).notes == []

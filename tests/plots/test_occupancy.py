@@ -89,7 +89,7 @@ def test_registers_are_given_to_warps_256_at_a_time(registers, threads, blocks):
 
 
 def test_the_blocks_of_an_sm_follow_from_registers_and_shared_memory(recorded):
-    """Of every kernel of the record that is no cluster: what is said to limit it does."""
+    """For every recorded kernel without a cluster: its named limit is the limit."""
     devices = {f.gpu: f.provenance["device"] for f in recorded.files.itertuples()}
     seen, others = 0, set()
     for row in recorded.rows[recorded.rows["status"] == "ok"].itertuples():

@@ -396,7 +396,7 @@ def test_the_paragraphs_follow_from_the_recorded_results(recorded, page):
 
 def test_the_repositorys_page_is_that_of_the_recorded_results(page):
     there = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    assert there == page, "stale: python -m plots reproduction results -o docs/reproduction.md"
+    assert there == page, "stale: python -m plots docs results"
 
 
 def test_statuses_pretend_nothing(memory_file):

@@ -1,4 +1,4 @@
-"""Sessions of the same rows, in one file and over several: which count, what is said of a row."""
+"""Sessions of the same rows, in one file and over several: which count, and the claim of a row."""
 
 from __future__ import annotations
 

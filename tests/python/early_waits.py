@@ -1,24 +1,24 @@
 """Loads that are waited for too early, in machine code.
 
 A tile that is loaded while another is computed hides the latency of memory only if nothing waits
-for it meanwhile. The source does not decide that. The machine has six scoreboards: a load that
-shares one with another is waited for with the other, and a load behind a branch where the paths
-join. A kernel that is written to load ahead then stalls at every load, and its comparison with
-another kernel is one of compilers.
+for it meanwhile. The source does not decide that. The machine has six scoreboards. A load that
+shares one with another is waited for with the other. A load behind a branch is waited for where the
+paths join. A kernel that is written to load ahead then stalls at every load, and its comparison
+with another kernel is one of compilers.
 
 This looks at the loads of tiles in loops: those that bring as many bytes at once as any in a loop
 of their kernel, without .STRONG. Narrower ones are tickets, tags and what is left over at an edge.
 Strong ones are polled, and waited for by intent. Kernels without shared memory move no tiles.
 
-- LDG and LD: from the load to the first instruction, on any way, that waits for its scoreboard,
-  though another load set that.
-- LDGSTS: to the first wait for its group, DEPBAR.LE with fewer groups left than were committed
-  since. Waits on an mbarrier are not followed, and neither are bulk copies.
+For LDG and LD the distance is from the load to the first instruction, on any way, that waits for
+its scoreboard, even if another load set that. For LDGSTS it is to the first wait for its group:
+DEPBAR.LE with fewer groups left than were committed since. Waits on an mbarrier and bulk copies are
+not followed.
 
-Only waits in a loop that has the load, too, count: what is loaded before the first tile and drained
-behind the last one has nothing to hide behind. A loop is the code between a branch back and its
-target, less what is passed once. ptxas puts the second try of a wait behind the kernel, and the
-branch from there back to the loop has all that follows the loop in between.
+Only waits in a loop that also has the load count: loads before the first tile and drains behind the
+last one have nothing to hide behind. A loop is the code between a branch back and its target, less
+what is passed once. The second try of a wait is excluded: ptxas puts it behind the kernel, so that
+its branch back spans all that follows the loop.
 
 Early is a wait within 16 instructions, or within a sixteenth of a long loop that has no other loop
 in it: 16 instructions take some 30 to 70 cycles, a load from memory some 700.

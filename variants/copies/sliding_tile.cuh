@@ -1,6 +1,6 @@
-// A tile that slides down the rows of a grid, as persistent kernels use it: what chunk_of() works
-// out anew for every tile is the same for all of them but for the row, so each thread keeps its
-// chunks' offsets in registers and a copy costs one addition.
+// A tile that slides down the rows of a grid, as persistent kernels use it. The result of
+// chunk_of() differs between tiles only by the row. So each thread keeps its chunks' offsets in
+// registers, and a copy costs one addition.
 #pragma once
 
 #include "variants/copies/tile_through_registers.cuh"

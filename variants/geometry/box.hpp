@@ -11,9 +11,9 @@
 
 namespace amasia {
 
-/// How the copy engine permutes the 16-byte chunks of a box in shared memory: with bytes128, chunk
-/// c of row r lies at chunk c ^ (r % 8), so that eight threads that read the same column of eight
-/// rows touch all banks once. A row of the box then has exactly that many bytes (CUDA Driver API:
+/// How the copy engine permutes the 16-byte chunks of a box in shared memory. With bytes128, chunk
+/// c of row r is stored at chunk c ^ (r % 8): eight threads that read the same column of eight rows
+/// have no bank conflicts. A row of the box then has exactly that many bytes (CUDA Driver API:
 /// cuTensorMapEncodeTiled), and the box starts on a multiple of 8 rows of them (1024 B for
 /// bytes128).
 enum class Swizzle { none, bytes32, bytes64, bytes128 };

@@ -110,11 +110,11 @@ __device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
       : "memory");
 }
 
-/// Arrives at an mbarrier of a peer to say that this thread's warp has read what lies in shared
-/// memory. Unlike arrive_remote() it publishes no writes to the peer: without qualifiers it is a
-/// release at block scope, while one at cluster scope is a fence over all of the device's memory
-/// (MEMBAR.ALL.GPU), longer than the multiplication of a slice on tensor cores. What overwrites the
-/// stage is a copy that a thread asks for after it has waited for all such arrivals.
+/// Arrives at an mbarrier of a peer after this thread's warp has read a stage of shared memory.
+/// Unlike arrive_remote() it publishes no writes to the peer: without qualifiers it is a release at
+/// block scope. A release at cluster scope is a fence over all of the device's memory
+/// (MEMBAR.ALL.GPU), which takes longer than the multiplication of a slice on tensor cores. The
+/// stage is overwritten by a copy that a thread issues after it has waited for all such arrivals.
 __device__ inline void arrive_read(unsigned remote_barrier) {
   AMASIA_SM90_ASM("mbarrier.arrive.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
                   : "memory");

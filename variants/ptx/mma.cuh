@@ -1,9 +1,9 @@
-// ldmatrix and mma.sync: a warp multiplies fragments that lie in its registers (PTX ISA: "Warp
-// Level Matrix Instructions"; ldmatrix from sm_75, bf16 and tf32 from sm_80). With g = lane / 4 and
-// t = lane % 4, in 32-bit words along k (two bf16, one tf32):
-//   a[0..3] = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]     rows of m
-//   b[0..1] = B[g][t], B[g][t + 4]                                  rows of n
-//   d[0..3] = D[g][2 t], D[g][2 t + 1], D[g + 8][2 t], D[g + 8][2 t + 1]
+// ldmatrix and mma.sync: a warp multiplies fragments in its registers (PTX ISA: "Warp Level Matrix
+// Instructions"; ldmatrix from sm_75, bf16 and tf32 from sm_80).
+// With g = lane / 4 and t = lane % 4, in 32-bit words along k (two bf16, one tf32), the layout is:
+//   `a[0..3]` = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]: rows of m.
+//   `b[0..1]` = B[g][t], B[g][t + 4]: rows of n.
+//   `d[0..3]` = D[g][2 t], D[g][2 t + 1], D[g + 8][2 t], D[g + 8][2 t + 1].
 #pragma once
 
 #include "variants/ptx/guarded_asm.cuh"
@@ -11,8 +11,8 @@
 namespace amasia::mma {
 
 /// Four 8 x 8 matrices of 16-bit elements: lane 8 i + r gives the 32-bit shared address of row r of
-/// matrix i, 16 bytes; word[i] is then word t of row g of matrix i: with A's rows 0-7 and 8-15 at k
-/// 0 and again at k + 8, a fragment of A.
+/// matrix i, 16 bytes. Then word[i] is word t of row g of matrix i. With A's rows 0-7 and 8-15 at k
+/// 0 and again at k + 8, the four are a fragment of A.
 __device__ inline void load_matrices(unsigned (&word)[4], unsigned shared_row) {
   AMASIA_SM80_ASM("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                   : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])

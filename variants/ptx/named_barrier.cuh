@@ -15,7 +15,7 @@ __device__ inline void sync(int number, int threads) {
 /// Counts for the same barrier without waiting at it. What this thread has read and written before
 /// stays before: PTX promises that of bar.arrive as it does of bar.sync, and in its memory model an
 /// arrival synchronises with the threads that wait. A fence here would be worse than superfluous:
-/// fence.acq_rel.cta waits for all copies by cp.async that the warp still has under way.
+/// fence.acq_rel.cta waits for all copies by cp.async that the warp still has in flight.
 __device__ inline void arrive(int number, int threads) {
   __syncwarp();
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");

@@ -1,6 +1,6 @@
 // Registers that warps of a block give back and others take (PTX ISA: "setmaxnreg"; here sm_90a
-// alone, as wgmma). The kernel's launch bounds say how many each thread begins with; whoever
-// takes waits until enough were given back.
+// alone, as wgmma). The kernel's launch bounds set how many each thread begins with. A warp that
+// takes registers waits until enough were given back.
 #pragma once
 
 #include "variants/ptx/guarded_asm.cuh"

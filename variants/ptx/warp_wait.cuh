@@ -1,8 +1,8 @@
 // Waits of a whole warp at an mbarrier (mbarrier.cuh, cluster.cuh).
 //
-// After a loop that lanes may leave one by one the compiler no longer knows that the warp is
-// together, and puts a test and a second, lane by lane version of the code behind it beside every
-// shuffle that follows. Here all 32 lanes leave the loop at once, by vote.
+// Lanes may leave an ordinary wait loop one by one. The compiler then no longer knows that the warp
+// is converged, and adds to every later shuffle a test and a second, lane-by-lane version. Here all
+// 32 lanes leave the loop at once, by vote.
 #pragma once
 
 #include "variants/ptx/mbarrier.cuh"

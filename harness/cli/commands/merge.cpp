@@ -89,10 +89,10 @@ const bool merge_registered = register_command(
      .summary = "shards or repeated runs into one result file",
      .description =
          "Shards must agree in settings (but for the shard), build, type of GPU, driver "
-         "and sources. Files with the same cases become sessions of one file: a row joins "
-         "them when its code is the same, whatever the commit, and what stays out is "
-         "said. With --app nothing else comes into the file, no microbenchmarks "
-         "either.",
+         "and sources. Files with the same cases become sessions of one file. A row joins "
+         "them when its code is the same, whatever the commit; the output names rows "
+         "that do not. With --app the file has that app alone, without "
+         "microbenchmarks.",
      .examples = {{{"amasia merge out/shard-*.json.gz --out out/sweep.json.gz",
                     "what an array job with --shard i/n measured"},
                    {"amasia merge out/paper.json.gz --app nw --out out/paper-nw.json.gz",

@@ -189,10 +189,10 @@ const bool reproduce_registered = register_command(
      .group = CommandGroup::measure,
      .summary = "measure again what a result file holds",
      .description =
-         "Runs the cases, rows and configs of the file, with its seeds and effort. Exit status 1 "
-         "says that a row is wrong, or is not possible here, and why. python -m plots compare FILE "
-         "OUT then says of every time, speed-up and point whether it is the same, and the likely "
-         "cause of a difference (GPU, code, clock, driver, compiler).",
+         "Runs the cases, rows and configs of the file, with its seeds and effort. Exit status 1: "
+         "a row is wrong, or not possible here; the output says why. Then python -m plots compare "
+         "FILE OUT shows which times, speed-ups and points are the same, and the likely cause of "
+         "each difference (GPU, code, clock, driver, compiler).",
      .examples = {{{"amasia reproduce results/h200/quick.json.gz --dry-run",
                     "what would run, and what this program cannot measure"},
                    {"amasia reproduce results/h200/quick.json.gz --only 'nw * cold stream'",

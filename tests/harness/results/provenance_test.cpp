@@ -167,7 +167,7 @@ TEST_F(CommitScript, KnowsCleanFromDirty) {
 
 TEST_F(CommitScript, ATarballHasNoCommit) {
   EXPECT_EQ(answer(), "{\"unknown\", false}\n");
-  // Nor does one that was unpacked inside somebody's repository.
+  // Nor does one that was unpacked inside another repository.
   commit();
   fs::create_directories(tree_ / "unpacked" / "harness");
   EXPECT_EQ(answer(tree_ / "unpacked"), "{\"unknown\", false}\n");

@@ -1,5 +1,5 @@
-// Company is planted as what it does to probes: it computes for a part of each period, and a launch
-// that meets it waits until it is done.
+// Another GPU process is simulated by its effect on probes: it computes for a part of each period,
+// and a launch that meets it waits until it is done.
 #include "harness/session/interference.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(Interference, ThatIsAlwaysThereIsSeenBesideAnEarlierGroup) {
   for (auto& [round, p] : probes) p.arithmetic_cycles *= 2;
   EXPECT_FALSE(judged(probes));  // it has no other measure than itself
   EXPECT_TRUE(interference_in(readings_of(probes), quiet, ""));
-  // Nor does company make the measure: the quietest group does.
+  // Nor is interference the reference: the quietest group is.
   const auto still = quieter(quiet, readings_of(probes));
   EXPECT_EQ(still->arithmetic_cycles, quiet->arithmetic_cycles);
 }

@@ -58,7 +58,7 @@ Variant variant(const std::string& name, bool comparator = false) {
 }
 
 /// An app whose configs are divided into schedules: dsm declines one, the baseline has two
-/// movements for another, and a library spells one of tma.
+/// movements for another, and a library implements one of tma.
 class CrossedApp : public StubApp {
  public:
   std::string_view name() const override { return "crossed"; }

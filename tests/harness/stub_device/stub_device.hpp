@@ -3,44 +3,47 @@
 // product's. Functions of shared libraries that `amasia bench` loads really run, on memory of the
 // host, and are judged by what they leave there; their times are the script's all the same.
 //
-// The script is one JSON object; everything in it is optional:
-//   "device":  {"name": ..., "uuid": ..., "clock_mhz": ..., "memory_clock_mhz": ...,
-//               "memory_bus_bits": ..., "fault": FAULT}
-//   "state":   {"power_limit_w": "700", ...} at the run's start
-//   "state_after": the same at a group's end
-//   "ceilings": {"<name>": [... by attempt at the ceilings, the last one from then on]}
-//   "probe":   {"wait_us": [...], "cycles": [...], "memory_us": [...]}, each by probe, cyclic;
-//              without it there is no probe
-//   "of_size": {"n=1000": {...}} members that count in groups of this size only
-//   "again":   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log")
-//   "open": FAULT when an instance is made
-//   "poisoned": false: reset() leaves a right answer; "checked": of so many values
-//   "work": {"bytes_read": ..., "bytes_written": ...} that the app "stub" claims
-//   "unwritable": why what the app writes beside its timed output cannot be written
-//   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",
-//              "nothing" when that is verified, "point <index>", and for each row that a profiler
-//              is to count "count <variant> <config>"
-//   "stdout":  what a library would print while a group is at work, as it stands
-//   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control" or
-//              "<variant> at <config>": ROW}
-//   "points":  {"<index>": {"values": [...], "time_ns": [...] (without it none), "fault": FAULT,
-//              "unavailable": "why"}}, both lists by sample, cyclic
-//   "nothing_ms": what an empty run of a callable takes
-//   "drift":   [...] factors of all rows together, by round, cyclic
+// The script is one JSON object; every member is optional. Lists are cyclic unless stated.
+//   `device`:  {"name": ..., "uuid": ..., "clock_mhz": ..., "memory_clock_mhz": ...,
+//              "memory_bus_bits": ..., "fault": FAULT}.
+//   `state`:   {"power_limit_w": "700", ...} at the run's start.
+//   `state_after`: the same at a group's end.
+//   `ceilings`: {"<name>": [...]} by attempt at the ceilings, the last one from then on.
+//   `probe`:   {"wait_us": [...], "cycles": [...], "memory_us": [...]}, each by probe.
+//              Without it there is no probe.
+//   `of_size`: {"n=1000": {...}}: members that count in groups of this size only.
+//   `again`:   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log").
+//   `open`:    FAULT when an instance is made.
+//   `poisoned`: false: reset() leaves a right answer.
+//   `checked`: of so many values.
+//   `work`:    {"bytes_read": ..., "bytes_written": ...} that the app "stub" claims.
+//   `unwritable`: why what the app writes beside its timed output cannot be written.
+//   `log`:     a file that receives one line for each task.
+//              These are "device", "ceilings", "open <group>", "nothing" when that is verified,
+//              "point <index>", and "count <variant> <config>" for each row that a profiler counts.
+//   `stdout`:  verbatim what a library would print while a group runs.
+//   `rows`:    {KEY: ROW}.
+//              A KEY is "<variant>", "<variant> <role>", "<variant> <role> control" or
+//              "<variant> at <config>".
+//   `points`:  {"<index>": {"values": [...], "time_ns": [...] (without it none), "fault": FAULT,
+//              "unavailable": "why"}}, both lists by sample.
+//   `nothing_ms`: the time of an empty run of a callable.
+//   `drift`:   [...] factors of all rows together, by round.
 //
-// ROW:   {"ms": 1.0, "noise": 0.001, "times": [... ms by sample, cyclic],
-//         "throttled": [... by sample, cyclic], "clock_mhz": [... by sample, cyclic],
-//         "second": [... factors of the second run in a round, cyclic],
-//         "wrong": true, "wrong_after": true, "error": 0.25 (of 1 accepted),
-//         "skipped": "why", "blocked": false, "elsewhere": why what it enqueues is not all,
-//         "left_set": what is left of persisting L2, "sleep_s": 0.01, "energy_mj": 5.0, "fault":
-//         FAULT}
-//        Of a callable (harness/implementations), which is really called, also "side_stream_ms":
-//        0.5 and "waits": true; without "ms" and "times" its time is that of the call.
-// FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
-//         "at": "prepare" | "time" | "verify" | "count" (of a row), "call": 0,
-//         "after": a file: only once it exists,
-//         "once": a file: only where it cannot be created because it exists, all goes well}
+// A ROW is an object. Lists are by sample, those of "second" (the second run in a round) by round.
+//   Times:   "ms": 1.0, "noise": 0.001, "times": [... ms], "second": [... factors].
+//   Device:  "throttled": [...], "clock_mhz": [...], "energy_mj": 5.0.
+//   Outcome: "wrong": true, "wrong_after": true, "error": 0.25 (of 1 accepted), "skipped": "why".
+//   Behaviour: "blocked": false, "elsewhere": why what it enqueues is not all, "left_set": what is
+//              left of persisting L2, "sleep_s": 0.01, "fault": FAULT.
+// A callable (harness/implementations) is really called. It also has "side_stream_ms": 0.5 and
+// "waits": true; without "ms" and "times" its time is that of the call.
+//
+// A FAULT is an object.
+//   `do`:      "abort", "exit", "kill", "hang", "throw", "no_memory" or "break".
+//   `at`:      "prepare", "time", "verify" or "count" (of a row). `call`: 0.
+//   `after`:   a file: only once it exists.
+//   `once`:    a file: only if it can be created.
 #pragma once
 
 #include <memory>
@@ -57,11 +60,11 @@ const nlohmann::ordered_json& stub_script();
 
 std::unique_ptr<Instrument> make_stub_instrument(nlohmann::ordered_json script);
 
-/// Registers the app "stub" (parameter n; variants baseline, overlap, tma, dsm, each with the
-/// configs iso and wide, and the comparator vendor), the app "crossed" with schedules (variants
-/// baseline, tma, dsm, of which the winners of a search are used), the microbenchmark "stub/points"
-/// (four points and a finding) and two ceilings. Once per program. Its reference hangs at n =
-/// 999999999.
+/// Registers two apps, a microbenchmark "stub/points" (four points and a finding) and two ceilings.
+/// The app "stub" has the parameter n, the variants baseline, overlap, tma and dsm with the configs
+/// iso and wide, and the comparator vendor. The app "crossed" has schedules and the variants
+/// baseline, tma and dsm, which use the winners of a search. To be called once per program. Its
+/// reference hangs at n = 999999999.
 void register_stub_apps();
 
 /// The next reading of this point by stub_script().

@@ -1,5 +1,5 @@
-// How outputs are judged, on a machine that this test holds in its hands: what a stream does is a
-// list of things to do, which happen when somebody waits, or not at all while it is held.
+// How outputs are judged, on a machine that this test controls. A stream is a list of actions. They
+// happen when the test waits, or not at all while the stream is blocked.
 #include "harness/user_kernel/buffers.hpp"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ class Doubling {
     desk->wait_for_stream();
     return buffers_.verify();
   }
-  /// What is said first of a wrong one.
+  /// The first message about a wrong output.
   std::string trouble_with(const Launch& launch) {
     const Verdict v = run(launch);
     EXPECT_FALSE(v.passed);

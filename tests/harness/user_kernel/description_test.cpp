@@ -68,7 +68,7 @@ std::string refusal_of(const std::string& text) {
   return message_of<UsageError>([&] { parse_description(text, "dir/saxpy.toml"); });
 }
 
-/// What is said when a line of the whole_description description is another.
+/// The message when a line of whole_description is replaced.
 std::string refusal_with(const std::string& line, const std::string& other) {
   std::string text = whole_description;
   const std::size_t at = text.find(line);

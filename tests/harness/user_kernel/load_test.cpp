@@ -57,7 +57,7 @@ class LoadUserApp : public testing::Test {
     write_text(path(), text);
     return load_user_app(read_description(path()));
   }
-  /// What is said when a part of the description is another; without the folder.
+  /// The message when a part of the description is replaced; without the folder.
   std::string objection_to(const std::string& part, const std::string& other) {
     std::string text = description;
     const std::size_t at = text.find(part);
