@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/help.hpp"
 #include "harness/cli/options.hpp"
@@ -23,14 +24,14 @@
 namespace amasia {
 namespace {
 
-/// What is elsewhere, though its name may be tried here.
-constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
-    {"advise", "python -m plots advise"},  {"compare", "python -m plots compare"},
-    {"cross", "amasia run --roles cross"}, {"expect", "python -m plots expect"},
-    {"figure", "python -m plots figure"},  {"plot", "python -m plots report"},
-    {"report", "python -m plots report"},  {"reproduction", "python -m plots reproduction"},
-    {"why", "python -m plots why"},        {"benchmark", "amasia run"},
-};
+/// What is elsewhere, though its name may be tried here: commands of plots, and of amasia.
+constexpr std::pair<std::string_view, std::string_view> of_plots[] = {
+    {"advise", "advise"}, {"compare", "compare"},
+    {"expect", "expect"}, {"figure", "figure"},
+    {"plot", "report"},   {"report", "report"},
+    {"why", "why"},       {"reproduction", "reproduction"}};
+constexpr std::pair<std::string_view, std::string_view> of_amasia[] = {
+    {"cross", "amasia run --roles cross"}, {"benchmark", "amasia run"}};
 
 /// CLI11 would only say that a command is missing: names the one that was meant.
 void refuse_unknown_command(const std::string& word) {
@@ -40,8 +41,14 @@ void refuse_unknown_command(const std::string& word) {
   if (word == "-h") return;
   if (word.starts_with('-')) names = {"--help", "--version"};
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  for (const auto& [asked, command] : elsewhere) {
-    if (word == asked) throw UsageError(fmt::format("no command '{}': it is {}", word, command));
+  const auto refuse = [&](std::string_view command) {
+    throw UsageError(fmt::format("no command '{}': it is {}", word, command));
+  };
+  for (const auto& [asked, command] : of_plots) {
+    if (word == asked) refuse(plots_command({std::string(command)}));
+  }
+  for (const auto& [asked, command] : of_amasia) {
+    if (word == asked) refuse(command);
   }
   std::string nearest = suggestion(word, names);
   if (find_app(word.substr(0, word.find('/'))) != nullptr) {

@@ -42,9 +42,9 @@ bool is_difference(SpeedClaim claim) {
   return claim == SpeedClaim::faster || claim == SpeedClaim::slower;
 }
 
-/// "tma", "tma, dsm", "tma, dsm, 2 more".
+/// "tma", "tma, dsm", "tma, dsm, overlap, 2 more".
 std::string names_of(const Comparisons& list) {
-  constexpr std::size_t most = 2;
+  constexpr std::size_t most = 3;
   std::vector<std::string> names;
   for (const Comparison* c : list) {
     if (names.size() < most) names.push_back(strategy_of(c->variant));

@@ -122,7 +122,7 @@ def heatmap(results: Results) -> Figure:
     bar.ax.minorticks_off()
     title(
         figure,
-        "Overall speed-up over the tuned baseline; framed: the winner, or a tie",
+        "Overall speed-up over the tuned baseline; framed: the winner, or winners that tie",
         f"{common.origin(main.groups)}; {common.modes(main.groups)}; in brackets: no claim",
     )
     return figure

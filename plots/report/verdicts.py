@@ -16,7 +16,7 @@ from plots.advice.advise import Advice, advise
 from plots.data.load import Results, main_cache, main_launch, main_size, strategy_order
 from plots.units import claimed_ratio
 
-_MOST_NAMES = 2  # of strategies listed; a line has at most 20 words
+_MOST_NAMES = 3  # of strategies listed; a line has at most 20 words
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Verdict:
 
 
 def _named(names: Sequence[str]) -> str:
-    """ "tma", "tma, dsm", or "tma, dsm, 2 more"."""
+    """ "tma", "tma, dsm", or "tma, dsm, overlap, 2 more"."""
     shown, more = list(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
 

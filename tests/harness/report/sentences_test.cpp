@@ -55,25 +55,26 @@ TEST(Answers, SayWhoWinsInALine) {
   const struct {
     std::vector<Compared> compared;
     const char* says;
-  } cases[] = {{{{"tma", faster, 1.17, 1.15, 1.19}, {"dsm", slower, 0.8, 0.7, 0.9}},
-                "tma 1.17× [1.15, 1.19] faster than the tuned baseline (one run)"},
-               {{{"tma", faster, 1.17, 1.15, 1.19},
-                 {"dsm", faster, 1.14, 1.12, 1.16},
-                 {"overlap", faster, 1.1, 1.09, 1.12}},
-                "tma 1.17× [1.15, 1.19] faster than the tuned baseline; ties with dsm (one run)"},
-               {{{"tma", faster, 1.004, 1.001, 1.007}},
-                "tma 1.004× [1.001, 1.007] faster than the tuned baseline (one run)"},
-               {{{"tma", slower, 0.8, 0.7, 0.9}, {"dsm", slower, 0.9, 0.8, 0.95}},
-                "the tuned baseline wins: every other one is slower (one run)"},
-               {{{"tma", open, 1.001, 0.997, 1.0081},
-                 {"dsm", noise, 1.001, 0.998, 1.002},
-                 {"overlap", open, 1, 0.999, 1.001}},
-                "a tie: tma, dsm, 1 more and the tuned baseline differ by at most 0.9 % (one run)"},
-               {{{"tma", open, 1.1, 0.9, 1.3}, {"dsm", slower, 0.9, 0.8, 0.95}},
-                "not resolved: tma may be faster than the tuned baseline (one run)"},
-               {{{"tma", faster, 1.5, 1.4, 1.6, Role::iso}},
-                "tma 1.50× [1.40, 1.60] faster than the baseline (one run)"},
-               {{}, ""}};
+  } cases[] = {
+      {{{"tma", faster, 1.17, 1.15, 1.19}, {"dsm", slower, 0.8, 0.7, 0.9}},
+       "tma 1.17× [1.15, 1.19] faster than the tuned baseline (one run)"},
+      {{{"tma", faster, 1.17, 1.15, 1.19},
+        {"dsm", faster, 1.14, 1.12, 1.16},
+        {"overlap", faster, 1.1, 1.09, 1.12}},
+       "tma 1.17× [1.15, 1.19] faster than the tuned baseline; ties with dsm (one run)"},
+      {{{"tma", faster, 1.004, 1.001, 1.007}},
+       "tma 1.004× [1.001, 1.007] faster than the tuned baseline (one run)"},
+      {{{"tma", slower, 0.8, 0.7, 0.9}, {"dsm", slower, 0.9, 0.8, 0.95}},
+       "the tuned baseline wins: every other one is slower (one run)"},
+      {{{"tma", open, 1.001, 0.997, 1.0081},
+        {"dsm", noise, 1.001, 0.998, 1.002},
+        {"overlap", open, 1, 0.999, 1.001}},
+       "a tie: tma, dsm, overlap and the tuned baseline differ by at most 0.9 % (one run)"},
+      {{{"tma", open, 1.1, 0.9, 1.3}, {"dsm", slower, 0.9, 0.8, 0.95}},
+       "not resolved: tma may be faster than the tuned baseline (one run)"},
+      {{{"tma", faster, 1.5, 1.4, 1.6, Role::iso}},
+       "tma 1.50× [1.40, 1.60] faster than the baseline (one run)"},
+      {{}, ""}};
   for (const auto& c : cases) EXPECT_EQ(answer_of(group_of(c.compared)), c.says);
 }
 
