@@ -152,8 +152,8 @@ std::optional<Answer> answer_of(const GroupResult& group, const std::string& run
     return Answer{fmt::format("{}a tie: {} and {} differ by at most {} ({})", label,
                               names_of(undecided), base, percent_up(*most), runs)};
   }
-  return Answer{fmt::format("{}not resolved: {} may be faster than {} ({})", label,
-                            names_of(undecided), base, runs)};
+  return Answer{
+      fmt::format("{}not resolved between {} and {} ({})", label, names_of(undecided), base, runs)};
 }
 
 /// What may resolve a claim that is not; empty where nothing does.

@@ -56,7 +56,7 @@ class Verdict:
                 most = f"{math.ceil(1000 * a.tie) / 10:.1f} %"
                 return f"a tie: {_named(a.undecided)} and {base} differ by at most {most}"
             case "not resolved":
-                return f"not resolved: {_named(a.undecided)} may be faster than {base}"
+                return f"not resolved between {_named(a.undecided)} and {base}"
             case _:
                 return "not compared with baseline"
 

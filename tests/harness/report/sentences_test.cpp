@@ -71,7 +71,7 @@ TEST(Answers, SayWhoWinsInALine) {
         {"overlap", open, 1, 0.999, 1.001}},
        "a tie: tma, dsm, overlap and the tuned baseline differ by at most 0.9 % (one run)"},
       {{{"tma", open, 1.1, 0.9, 1.3}, {"dsm", slower, 0.9, 0.8, 0.95}},
-       "not resolved: tma may be faster than the tuned baseline (one run)"},
+       "not resolved between tma and the tuned baseline (one run)"},
       {{{"tma", faster, 1.5, 1.4, 1.6, Role::iso}},
        "tma 1.50× [1.40, 1.60] faster than the baseline (one run)"},
       {{}, ""}};
