@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 
 Traits = dict[str, str]  # as the coordinates of a point
 
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9} | {
+    unit + suffix: 1 << shift
+    for unit, shift in (("ki", 10), ("mi", 20), ("gi", 30), ("ti", 40))
+    for suffix in ("", "b")
+}
 
 
 def integer(text: str) -> int | None:
-    """ "16KiB" -> 16384; None for what is no whole number of bytes or things."""
+    """ "16KiB", "16Ki", "2^14" -> 16384, "4k" -> 4000, as in sizes of `amasia`; None for what is no
+    whole number of bytes or things."""
+    if power := re.fullmatch(r"2\^([0-9]|[1-5][0-9])", text.strip()):
+        return 1 << int(power[1])
     match = re.fullmatch(r"([0-9]{1,12})\s*([A-Za-z]*)", text.strip())
     if match is None or match[2].lower() not in _UNITS:
         return None

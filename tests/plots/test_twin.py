@@ -17,6 +17,7 @@ import synthetic
 
 from plots.advice import drawn_twins, examples, possible_traits, twin, twin_traits
 from plots.advice.twin_text import as_text
+from plots.advice.twin_traits import integer
 from plots.cli import main
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
@@ -213,6 +214,19 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
     # Of another GPU they show nothing.
     elsewhere = [dataclasses.replace(of, gpu="another") for of in unseen]
     assert not twin.accuracy(twins, elsewhere).asked
+
+
+def test_a_tile_is_given_as_a_size_of_the_program_is():
+    for text, size in {
+        "16KiB": 16384,
+        "16 Ki": 16384,
+        "2^14": 16384,
+        "16k": 16000,
+        "64": 64,
+    }.items():
+        assert integer(text) == size
+    for text in ("2^", "3^2", "16 kilo", "-4", "1.5k", ""):
+        assert integer(text) is None
 
 
 def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
