@@ -76,9 +76,9 @@ TEST(Schedules, StandInTheNamesOfTheirConfigs) {
 
 /// So that a table of configs can be read down a column, one thing has one word.
 TEST(Movements, AreDescribedInTheSameWords) {
-  const std::set<std::string> words{"stages",         "stage_rows", "stage_bytes",
-                                    "producer_warps", "batch",      "slots",
-                                    "depth",          "load_bytes", "rows_in_flight"};
+  const std::set<std::string> words{"stages",         "stage_rows", "stage_bytes", "producer_warps",
+                                    "batch",          "slots",      "depth",       "load_bytes",
+                                    "rows_in_flight", "l2_ahead"};
   for (const App* app : apps()) {
     if (app->schedules().empty()) continue;
     for (const Variant* v : variants_of(app->name())) {

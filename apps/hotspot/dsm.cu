@@ -120,16 +120,17 @@ struct Kernels {
 };
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all;
-  add_streaming<Kernels, Movement<2>>(all);
-  for (ConfigOf<Problem>& config : all) {
-    config.info.geometry.push_back({"cluster_blocks", cluster_blocks});
-    config.info.movement[1].second = columns_per_lane;  // a halo lane's columns, used up by as many
-                                                        // rows
-  }
+  std::vector<ConfigOf<Problem>> all, strips;
   for (const Start start : starts) {
     all.push_back(
         pyramid<OneClusterTile>(start, dsm_pyramid<OneClusterTile>, 1, 2 * PyramidTile::bytes));
+  }
+  add_streaming<Kernels, Movement<2>>(strips);
+  for (ConfigOf<Problem>& config : strips) {
+    config.info.geometry.push_back({"cluster_blocks", cluster_blocks});
+    // A halo lane's columns, used up by as many rows.
+    config.info.movement[1].second = columns_per_lane;
+    all.push_back(std::move(config));
   }
   all.push_back(
       pyramid<ClusterWalk>(Start::in_turn, dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));

@@ -104,8 +104,9 @@ struct WindowBoxes : DirectStore<S> {
         &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
   __device__ void consumer_release(int n) {
-    // What a lane has mirrored has to be written before the engine fills the stage again.
-    if (at_edge()) tma::fence_async_proxy();
+    // The engine writes by its own path: what a lane has read has to have come, and what it has
+    // mirrored has to be written, before the stage is filled again.
+    tma::fence_async_proxy();
     __syncwarp();  // every lane has read the stage
     if (lane == 0) copy(n + S::stages, state.index);
     ++state;

@@ -67,7 +67,7 @@ TEST(Floor, ThatIsBeatenColdIsNone) {
   EXPECT_EQ(invalid->kind, InvalidKind::floor);
   EXPECT_TRUE(contains(invalid->reason, "hotspot/tma iso took 0.016 ms"));
   EXPECT_TRUE(contains(invalid->reason, "by bytes"));
-  EXPECT_TRUE(contains(invalid->remedy, "or work() says more than the least"));
+  EXPECT_TRUE(contains(invalid->remedy, "or work() counts more than the necessary work"));
 
   group.key.cache = CacheMode::hot;  // what is in the cache need not come from memory
   EXPECT_FALSE(faster_than_floor(group));
