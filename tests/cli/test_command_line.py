@@ -203,19 +203,21 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
 
 
 def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_path):
-    recorded = ROOT / "results" / "h200" / "cross-hotspot.json.gz"
+    recorded = ROOT / "results" / "h200" / "cross-pathfinder.json.gz"
     rest, again = tmp_path / "rest.json", tmp_path / "again.json"
-    out = ("--without", "hotspot/tma", "--out", str(rest))
+    out = ("--without", "pathfinder/tma", "--out", str(rest))
     amasia("merge", str(recorded), *out, status=0)
     before, after = (read_result(path) for path in (recorded, rest))
     of_all = [row["variant"] for group in before["groups"] for row in group["rows"]]
     left = [row["variant"] for group in after["groups"] for row in group["rows"]]
-    assert "hotspot/tma" in of_all and left == [name for name in of_all if name != "hotspot/tma"]
+    assert "pathfinder/tma" in of_all and left == [
+        name for name in of_all if name != "pathfinder/tma"
+    ]
     for group in after["groups"]:
         for comparison in group["comparisons"]:
-            assert "hotspot/tma" not in (comparison["variant"], comparison["against"])
-    assert "hotspot/tma" in before["provenance"]["sources"]
-    assert "hotspot/tma" not in after["provenance"]["sources"]
+            assert "pathfinder/tma" not in (comparison["variant"], comparison["against"])
+    assert "pathfinder/tma" in before["provenance"]["sources"]
+    assert "pathfinder/tma" not in after["provenance"]["sources"]
     # Fewer claims hold jointly: an interval computed for more of them is refused, and this is none.
     amasia("merge", str(rest), "--out", str(again), status=0)
     assert again.read_bytes() == rest.read_bytes()
@@ -230,13 +232,13 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
     assert coverage[0].keys() > coverage[1].keys()
     assert all(coverage[1][claim] <= coverage[0][claim] for claim in coverage[1])
     assert any(coverage[1][claim] < coverage[0][claim] for claim in coverage[1])
-    for names in (["hotspot/tna"], ["hotspot/tma", "hotspot/tna"]):
+    for names in (["hotspot/tna"], ["pathfinder/tma", "hotspot/tna"]):
         asked = [word for name in names for word in ("--without", name)]
         line = one_line(amasia("merge", str(recorded), *asked, "--out", str(again)), 2)
-        assert "'hotspot/tna'" in line and "hotspot/tma" in line
+        assert "'hotspot/tna'" in line and "pathfinder/tma" in line
     # An input of which nothing is left is no session that lacks every case.
     alone = tmp_path / "alone.json"
-    others = [word for name in set(of_all) - {"hotspot/tma"} for word in ("--without", name)]
+    others = [word for name in set(of_all) - {"pathfinder/tma"} for word in ("--without", name)]
     amasia("merge", str(recorded), *others, "--out", str(alone), status=0)
     amasia("merge", str(alone), str(rest), *out[:2], "--out", str(again), status=0)
     assert again.read_bytes() == rest.read_bytes()

@@ -37,8 +37,6 @@ KNOWN_AT_ISO = {
     ("hotspot", "iso-walk", "register_bypass"): "the baseline has 36: hotspot/README.md",
     ("hotspot", "iso-walk", "overlap"): "as register_bypass",
     ("hotspot", "iso-walk", "drop_off"): "as register_bypass",
-    ("hotspot", "iso-walk", "tma"): "as register_bypass",
-    ("hotspot", "iso-walk", "dsm"): "as register_bypass",
     ("pathfinder", "iso", "overlap"): "39; 32 are slower: pathfinder/README.md",
     ("pathfinder", "iso-dependent", "overlap"): "as at iso",
     # 240 blocks in all, as in the CUDA sample: two on an SM.
