@@ -12,9 +12,11 @@
 
 namespace amasia::hotspot {
 
+/// A state: the tile (16, 16), then what comes from west and from east (2, 16).
+inline constexpr int state_cells = tile_threads + 2 * tile_size;
+
 struct BorderStorage {
-  float tile[2][tile_threads];     // (2, 16, 16), of alternating states
-  float borders[2][2][tile_size];  // (2, from west and east, rows)
+  float states[2][state_cells];  // alternating
   tma::Barrier full[2];
 };
 
@@ -40,7 +42,8 @@ struct Borders {
     has_east = rank < blocks - 1;
     const bool to_west = receives_west(), to_east = receives_east();
     const auto beside = static_cast<unsigned>(to_west ? rank - 1 : to_east ? rank + 1 : rank);
-    to_border = dsm::remote_address(&shared.borders[0][to_west][row], beside);
+    to_border =
+        dsm::remote_address(&shared.states[0][to_west ? east_border() : west_border()], beside);
     to_full = dsm::remote_address(&shared.full[0], beside);
     expected = (has_west ? side_bytes : 0) + (has_east ? side_bytes : 0);
     if (threadIdx.x == 0) {
@@ -57,9 +60,9 @@ struct Borders {
 
   /// Gives out a state, the thread's cell of it, and waits for what comes from the blocks beside.
   __device__ void exchange(float cell) {
-    shared.tile[turn.index][threadIdx.x] = cell;
+    shared.states[turn.index][threadIdx.x] = cell;
     if (receives_west() || receives_east()) {
-      dsm::store_async(to_border + turn.index * static_cast<unsigned>(sizeof(shared.borders[0])),
+      dsm::store_async(to_border + turn.index * static_cast<unsigned>(sizeof(shared.states[0])),
                        __float_as_int(cell),
                        to_full + turn.index * static_cast<unsigned>(sizeof(tma::Barrier)));
     }
@@ -68,9 +71,10 @@ struct Borders {
     tma::warp_wait(&shared.full[turn.index], turn.phase);
   }
   /// The thread's own cell, in the state that was exchanged last.
-  __device__ const float* own() const { return &shared.tile[turn.index][threadIdx.x]; }
-  __device__ float from_west() const { return shared.borders[turn.index][0][row]; }
-  __device__ float from_east() const { return shared.borders[turn.index][1][row]; }
+  __device__ const float* own() const { return &shared.states[turn.index][threadIdx.x]; }
+  /// Where in a state the neighbours of the thread's row lie that other blocks have sent.
+  __device__ int west_border() const { return tile_threads + row; }
+  __device__ int east_border() const { return tile_threads + tile_size + row; }
   /// When the thread has read what it needs of a state.
   __device__ void release() { ++turn; }
 };

@@ -12,13 +12,15 @@ namespace {
 
 using Pipeline = cuda::pipeline<cuda::thread_scope_thread>;
 
-/// Starts the copy of BYTES. The library takes the width of its instruction from the alignment that
-/// comes with the size.
-template <int BYTES, class T>
-__device__ void copy(T* shared, const T* global, Pipeline& pipeline) {
-  cuda::memcpy_async(static_cast<void*>(shared), static_cast<const void*>(global),
-                     cuda::aligned_size_t<BYTES>(BYTES), pipeline);
-}
+struct LibraryCopy {
+  Pipeline& pipeline;
+  /// The library takes the width of its instruction from the alignment that comes with the size.
+  template <int BYTES>
+  __device__ void copy(float* to, const float* from) const {
+    cuda::memcpy_async(static_cast<void*>(to), static_cast<const void*>(from),
+                       cuda::aligned_size_t<BYTES>(BYTES), pipeline);
+  }
+};
 
 // 64x64: the power travels while the first step exchanges temperatures.
 __device__ void start_square(SquareTile& tile, const Grid<const float>& grid, const Square& s,
@@ -29,8 +31,9 @@ __device__ void start_square(SquareTile& tile, const Grid<const float>& grid, co
     const int row = chunk / patches, x = chunk % patches;
     const std::int64_t column = s.first_column + x * patch;
     if (s.first_row + row < grid.rows && column < grid.columns) {
-      copy<16>(&tile.rows[row][x].x,
-               grid.data + (std::int64_t{s.first_row} + row) * grid.pitch + column, pipeline);
+      LibraryCopy{pipeline}.copy<16>(
+          &tile.rows[row][x].x,
+          grid.data + (std::int64_t{s.first_row} + row) * grid.pitch + column);
     }
   }
   pipeline.producer_commit();
@@ -61,34 +64,7 @@ __global__ void __launch_bounds__(square_threads, squares_bound) pipeline_square
   pipeline.consumer_release();
 }
 
-// Streaming: copy_row_block() of tiles.cuh, which has the reasons for what happens at the edges.
-template <class S>
-__device__ void start_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int row,
-                                const PassView& pass, const Place<S>& place, Pipeline& pipeline) {
-  const int columns = place.grid_columns, whole = columns - columns % columns_per_lane;
-  if (source.inside && source.column < whole) {
-    const int at = source.column - place.first_column;
-    each_row<S>(row, place.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
-      copy<16>(&tile.temperature[i][at], source.temperature + offset, pipeline);
-      copy<16>(&tile.power[i][at], source.power + offset, pipeline);
-    });
-  }
-  source.advance();
-  if (!place.at_edge) return;
-  constexpr int side = S::halo + columns_per_lane;
-#pragma unroll 1
-  for (int cell = threadIdx.x; cell < 2 * S::rows * side; cell += S::computing_threads) {
-    const int i = cell / (2 * side), in_row = cell % (2 * side);
-    const int column = in_row < S::halo ? in_row - S::halo : whole + in_row - S::halo;
-    const int at = column - place.first_column;
-    if (at < 0 || at >= S::tile_columns || column >= columns + S::halo) continue;
-    const std::int64_t from =
-        mirror(row + i, place.grid_rows) * pass.result.pitch + mirror(column, columns);
-    copy<4>(&tile.temperature[i][at], pass.temperature.data + from, pipeline);
-    copy<4>(&tile.power[i][at], pass.power.data + from, pipeline);
-  }
-}
-
+// Streaming: copy_row_block() of tiles.cuh by the library.
 template <class S>
 struct PipedAhead : TileReader<S> {
   ChunkSource<S> source;
@@ -103,8 +79,8 @@ struct PipedAhead : TileReader<S> {
   __device__ void start(int n, PipelineState<S::stages> into) {
     pipeline.producer_acquire();
     if (n < this->place.run.blocks) {
-      start_row_block(this->shared.stages[into.index], source, this->place.run.first + n * S::rows,
-                      pass, this->place, pipeline);
+      copy_row_block(this->shared.stages[into.index], source, this->place.run.first + n * S::rows,
+                     pass, this->place, LibraryCopy{pipeline});
     }
     pipeline.producer_commit();  // an empty batch past the last row-block keeps the count right
   }

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(tile_threads) drop_off_pyramid(PyramidView v) 
   __shared__ float power[stages][tile_threads];        // (slots, threads): private
   __shared__ float published[stages][tile_threads];    // (stages, 16, 16): shared by the block
   const auto copy = [&](const Tiles& tiles, int slot) {
-    const OwnCell cell(v, tiles);
+    const OwnCopies cell(v, tiles);
     cell.copy(&temperature[slot][threadIdx.x], v.temperature);
     async::commit();
     cell.copy(&power[slot][threadIdx.x], v.power);
@@ -101,15 +101,11 @@ struct Kernels {
 
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
-  for (const Start start : starts) {
-    all.push_back(
-        pyramid<OneTile<>>(start, drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
-    all.push_back(squares(start, drop_off_square));
-  }
+  all.push_back(pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+  for (const Start start : starts) all.push_back(squares(start, drop_off_square));
   add_streaming<Kernels, Movement<2>>(all);
   add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<EightWarpsShort>>(all, "/one-row");
-  all.push_back(
-      pyramid<Walk<>>(Start::in_turn, drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
+  all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   return all;
 }
 

@@ -35,8 +35,13 @@ __global__ void __launch_bounds__(tile_threads, pyramid_blocks) dsm_pyramid(Pyra
   // Prologue
   Borders pipeline(shared, rank, pyramid_cluster);
   Tiles tiles(v);
-  float kelvin = load_cell(v.temperature, origin_of(tiles));
-  float watt = load_cell(v.power, origin_of(tiles));
+  float kelvin, watt;
+  const auto load = [&] {
+    const OwnCell own(v, origin_of(tiles));
+    kelvin = own.load(v.temperature);
+    watt = own.load(v.power);
+  };
+  load();
   pipeline.begin();
 
   // Main loop
@@ -45,30 +50,28 @@ __global__ void __launch_bounds__(tile_threads, pyramid_blocks) dsm_pyramid(Pyra
     const float source = source_term(watt, v.coefficients);
     float value = kelvin;
     tiles.next();
-    if (!tiles.done()) {
-      kelvin = load_cell(v.temperature, origin_of(tiles));
-      watt = load_cell(v.power, origin_of(tiles));
-    }
+    if (!tiles.done()) load();
+    const int place = static_cast<int>(threadIdx.x);
+    const int west =
+        pipeline.receives_west() && cell.column > 0 ? pipeline.west_border() - place : cell.west;
+    const int east = pipeline.receives_east() && cell.column < v.result.columns - 1
+                         ? pipeline.east_border() - place
+                         : cell.east;
     const bool even = is_even(cell.row, cell.column);
-    const bool west_beside = pipeline.receives_west() && cell.column > 0;
-    const bool east_beside = pipeline.receives_east() && cell.column < v.result.columns - 1;
+    const int beside_north = even ? west : east, beside_south = even ? east : west;
     by_isotropy(v.coefficients, [&](auto isotropic) {
 #pragma unroll 1
       for (int step = 0; step < v.steps; ++step) {
         pipeline.exchange(value);
         const float* own = pipeline.own();
-        const float west = west_beside ? pipeline.from_west() : own[cell.west];
-        const float east = east_beside ? pipeline.from_east() : own[cell.east];
-        value =
-            advance<isotropic.value>(value, own[cell.north], own[cell.south], even ? west : east,
-                                     even ? east : west, source, v.coefficients);
+        value = advance<isotropic.value>(value, own[cell.north], own[cell.south], own[beside_north],
+                                         own[beside_south], source, v.coefficients);
         pipeline.release();
       }
     });
     const int in_cluster = rank * tile_size + static_cast<int>(threadIdx.x) % tile_size;
     if (in_cluster >= pyramid_height && in_cluster < pyramid_height + pyramid_columns &&
-        TileCell::in_core(threadIdx.x / tile_size) && cell.row < v.result.rows &&
-        cell.column < v.result.columns) {
+        TileCell::in_core(threadIdx.x / tile_size) && cell.inside) {
       v.result.at(cell.row, cell.column) = value;
     }
   }
@@ -121,10 +124,7 @@ struct Kernels {
 
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all, strips;
-  for (const Start start : starts) {
-    all.push_back(
-        pyramid<OneClusterTile>(start, dsm_pyramid<OneClusterTile>, 1, 2 * PyramidTile::bytes));
-  }
+  all.push_back(pyramid<OneClusterTile>(dsm_pyramid<OneClusterTile>, 1, 2 * PyramidTile::bytes));
   add_streaming<Kernels, Movement<2>>(strips);
   for (ConfigOf<Problem>& config : strips) {
     config.info.geometry.push_back({"cluster_blocks", cluster_blocks});
@@ -132,8 +132,7 @@ std::vector<ConfigOf<Problem>> configs() {
     config.info.movement[1].second = columns_per_lane;
     all.push_back(std::move(config));
   }
-  all.push_back(
-      pyramid<ClusterWalk>(Start::in_turn, dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));
+  all.push_back(pyramid<ClusterWalk>(dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));
   return all;
 }
 

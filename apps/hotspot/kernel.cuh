@@ -31,7 +31,7 @@ AMASIA_HD inline float source_term(float power, const Coefficients& k) {
 }
 
 AMASIA_HD constexpr bool is_even(std::int64_t row, std::int64_t column) {
-  return ((row + column) & 1) == 0;
+  return ((static_cast<unsigned>(row) ^ static_cast<unsigned>(column)) & 1) == 0;
 }
 
 /// One step of one cell from its two pairs of neighbours; only where isotropic(k).

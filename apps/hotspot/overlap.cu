@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v) {
   __shared__ float temperature[stages][tile_threads];  // (stages, 16, 16)
   __shared__ float power[stages][tile_threads];
   const auto copy = [&](const Tiles& tiles, int stage) {
-    const OwnCell cell(v, tiles);
+    const OwnCopies cell(v, tiles);
     cell.copy(&temperature[stage][threadIdx.x], v.temperature);
     async::commit();
     cell.copy(&power[stage][threadIdx.x], v.power);
@@ -120,14 +120,11 @@ struct Kernels {
 
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
-  for (const Start start : starts) {
-    all.push_back(pyramid<OneTile<>>(start, overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
-    all.push_back(squares(start, overlap_square));
-  }
+  all.push_back(pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+  for (const Start start : starts) all.push_back(squares(start, overlap_square));
   add_streaming<Kernels, Movement<2>>(all);
   add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<EightWarps>>(all, "/period");
-  all.push_back(
-      pyramid<Walk<>>(Start::in_turn, overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
+  all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   return all;
 }
 

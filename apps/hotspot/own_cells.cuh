@@ -8,29 +8,21 @@
 
 namespace amasia::hotspot {
 
-/// The thread's cell of the tile that `tiles` stand at. Past the last tile, and outside the grid, a
-/// copy reads nothing and writes zero.
-class OwnCell {
+/// The copies of the thread's cell of the tile that `tiles` stand at. Past the last tile, and
+/// outside the grid, a copy reads nothing and writes zero.
+class OwnCopies {
  public:
   template <class Tiles>
-  __device__ OwnCell(const PyramidView& v, const Tiles& tiles) {
-    if (tiles.done()) return;
-    const TileCell cell(tiles.origin(), threadIdx.x, v.result.rows, v.result.columns);
-    if (cell.row < 0 || cell.row >= v.result.rows || cell.column < 0 ||
-        cell.column >= v.result.columns) {
-      return;
-    }
-    offset_ = cell.row * v.result.pitch + cell.column;
-    bytes_ = sizeof(float);
-  }
+  __device__ OwnCopies(const PyramidView& v, const Tiles& tiles)
+      : cell_(v, tiles.origin()), bytes_(cell_.inside && !tiles.done() ? sizeof(float) : 0) {}
   /// Starts the copy from `grid` to `place` in shared memory; commit() is the caller's.
   __device__ void copy(float* place, const Grid<const float>& grid) const {
-    async::copy<4>(place, grid.data + offset_, bytes_);
+    async::copy<4>(place, grid.data + cell_.offset, bytes_);
   }
 
  private:
-  std::int64_t offset_ = 0;  // a mapped address where nothing is read, too
-  int bytes_ = 0;
+  OwnCell cell_;
+  int bytes_;
 };
 
 }  // namespace amasia::hotspot

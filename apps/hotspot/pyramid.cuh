@@ -11,7 +11,7 @@
 #include "apps/hotspot/pyramid.hpp"
 #include "apps/hotspot/schedules.hpp"
 #include "harness/variant.hpp"
-#include "variants/device/dependent_launch.cuh"
+#include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
 
 namespace amasia::hotspot {
@@ -39,9 +39,7 @@ struct OneTile {
 
   __device__ explicit OneTile(const PyramidView& v)
       : at{(v.first_tile_row + std::int64_t{blockIdx.y}) * core - pyramid_height,
-           std::int64_t{blockIdx.x / BLOCKS} * COLUMNS - pyramid_height} {
-    follow_predecessor();
-  }
+           std::int64_t{blockIdx.x / BLOCKS} * COLUMNS - pyramid_height} {}
   __device__ TileOrigin origin() const { return at; }
   __device__ bool done() const { return over; }
   __device__ void next() { over = true; }
@@ -57,9 +55,7 @@ struct Walk {
 
   __device__ explicit Walk(const PyramidView& v)
       : tile(static_cast<int>(blockIdx.x / BLOCKS), static_cast<int>(gridDim.x / BLOCKS), v.across,
-             v.down) {
-    follow_predecessor();
-  }
+             v.down) {}
   __device__ TileOrigin origin() const {
     return {std::int64_t{tile.row} * core - pyramid_height,
             std::int64_t{tile.column} * COLUMNS - pyramid_height};
@@ -68,13 +64,21 @@ struct Walk {
   __device__ void next() { tile.next(); }
 };
 
-/// The thread's own cell of the tile at `origin`; zero outside the grid.
-__device__ inline float load_cell(const Grid<const float>& grid, TileOrigin origin) {
-  const std::int64_t row = origin.row + threadIdx.x / tile_size;
-  const std::int64_t column = origin.column + threadIdx.x % tile_size;
-  const bool inside = row >= 0 && row < grid.rows && column >= 0 && column < grid.columns;
-  return inside ? grid.at(row, column) : 0;
-}
+/// Where the thread's cell of the tile at `origin` lies in the grids, which have one pitch.
+struct OwnCell {
+  std::int64_t offset = 0;  // a mapped address outside the grid, too
+  bool inside;
+
+  __device__ OwnCell(const PyramidView& v, TileOrigin origin) {
+    const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
+    inside = cell.inside;
+    if (inside) offset = cell.row * v.result.pitch + cell.column;
+  }
+  /// Zero outside the grid.
+  __device__ float load(const Grid<const float>& grid) const {
+    return inside ? grid.data[offset] : 0;
+  }
+};
 
 /// Advances the tile and returns the thread's cell. `tile` holds the temperatures, visible to the
 /// block; source() is asked once the first step has read its neighbours. On return other threads
@@ -90,41 +94,34 @@ __device__ float climb(float* tile, const TileCell& cell, int steps, const Coeff
   float north = own[cell.north], south = own[cell.south];
   float with_north = own[beside_north], with_south = own[beside_south];
   const float source = source_of_cell();
+  static_assert(pyramid_height == 2, "one step or two");
   return by_isotropy(k, [&](auto isotropic) {
-#pragma unroll 1
-    for (int step = 0;;) {
-      value = advance<isotropic.value>(value, north, south, with_north, with_south, source, k);
-      if (++step == steps) return value;
-      __syncthreads();  // everybody has read the old row before anybody overwrites it
-      *own = value;
-      __syncthreads();
-      north = own[cell.north];
-      south = own[cell.south];
-      with_north = own[beside_north];
-      with_south = own[beside_south];
-    }
+    value = advance<isotropic.value>(value, north, south, with_north, with_south, source, k);
+    if (steps == 1) return value;
+    __syncthreads();  // everybody has read the old row before anybody overwrites it
+    *own = value;
+    __syncthreads();
+    return advance<isotropic.value>(value, own[cell.north], own[cell.south], own[beside_north],
+                                    own[beside_south], source, k);
   });
 }
 
-/// The config of Tiles::schedule, started as `start` says, by `kernel`: a launch per pyramid_height
-/// steps. `enqueue` makes the launch of a view and a shape.
+/// The config of Tiles::schedule by `kernel`: a launch per pyramid_height steps. `enqueue` makes
+/// the launch of a view and a shape.
 template <class Tiles, class Enqueue>
-ConfigOf<Problem> pyramid(Start start, const void* kernel, int stages, std::size_t bytes_in_flight,
+ConfigOf<Problem> pyramid(const void* kernel, int stages, std::size_t bytes_in_flight,
                           const Enqueue& enqueue) {
   ConfigOf<Problem> config;
-  config.info.schedule = config.info.name = schedule_name(Tiles::schedule, start);
+  config.info.schedule = config.info.name = std::string(Tiles::schedule);
   config.info.geometry = {
       {"tile", tile_size}, {"steps_per_pass", pyramid_height}, {"threads", tile_threads}};
   if (Tiles::blocks > 1) config.info.geometry.push_back({"cluster_blocks", Tiles::blocks});
   config.info.movement = {{"stages", stages}, {"stage_rows", tile_size}, {"producer_warps", 0}};
   config.info.kernels = {{kernel, tile_threads, 0, Tiles::blocks, bytes_in_flight}};
-  config.unsupported = [start](const Problem&, const Device& device) {
-    return start_objection(start, device);
-  };
-  config.prepare = [start, kernel, enqueue](const Problem& problem, const Device& device) {
+  config.prepare = [kernel, enqueue](const Problem& problem, const Device& device) {
     const std::int64_t across = ceil_div(problem.result.columns, Tiles::columns);
     const std::int64_t down = ceil_div(problem.result.rows, core);
-    FollowingShape shape{{dim3(1), dim3(tile_threads)}};
+    LaunchShape shape{dim3(1), dim3(tile_threads)};
     shape.cluster_blocks = Tiles::blocks;
     std::vector<TileRows> bands = bands_of(down);
     if (Tiles::walks) {
@@ -141,7 +138,6 @@ ConfigOf<Problem> pyramid(Start start, const void* kernel, int stages, std::size
     for (const Pass& pass : ping_pong(problem, steps)) {
       for (const TileRows& band : bands) {
         if (!Tiles::walks) shape.grid.y = static_cast<unsigned>(band.count);
-        shape.early = start == Start::dependent && !launches.empty();
         launches.push_back(enqueue(
             PyramidView{pass.source, problem.power, pass.destination, problem.coefficients,
                         pass.steps, static_cast<int>(across), static_cast<int>(down), band.first},
@@ -157,10 +153,9 @@ ConfigOf<Problem> pyramid(Start start, const void* kernel, int stages, std::size
 
 /// The same for a kernel that takes the view and nothing else.
 template <class Tiles>
-ConfigOf<Problem> pyramid(Start start, void (*kernel)(PyramidView), int stages,
-                          std::size_t bytes_in_flight) {
-  return pyramid<Tiles>(start, reinterpret_cast<const void*>(kernel), stages, bytes_in_flight,
-                        [kernel](const PyramidView& view, const FollowingShape& shape) -> Launch {
+ConfigOf<Problem> pyramid(void (*kernel)(PyramidView), int stages, std::size_t bytes_in_flight) {
+  return pyramid<Tiles>(reinterpret_cast<const void*>(kernel), stages, bytes_in_flight,
+                        [kernel](const PyramidView& view, const LaunchShape& shape) -> Launch {
                           return [=](Stream stream) { launch(kernel, shape, stream, view); };
                         });
 }

@@ -72,23 +72,26 @@ struct TileCell {
   int column;
   int index;
   int north, south, west, east;  // offsets in the tile
-  bool finishes;                 // the cell lies in the core and in the grid
+  bool inside;                   // the cell lies in the grid
+  bool finishes;                 // and in the core
 
   /// `stride` cells from one row of the tile in shared memory to the next, of which the first
   /// `shift` do not belong to the tile.
-  AMASIA_HD constexpr TileCell(TileOrigin origin, int thread, std::int64_t rows,
+  AMASIA_HD constexpr TileCell(TileOrigin origin, unsigned thread, std::int64_t rows,
                                std::int64_t columns, int stride = tile_size, int shift = 0)
-      : row(static_cast<int>(origin.row) + thread / tile_size),
-        column(static_cast<int>(origin.column) + thread % tile_size),
-        index(thread / tile_size * stride + thread % tile_size + shift),
+      : row(static_cast<int>(origin.row + thread / tile_size)),
+        column(static_cast<int>(origin.column + thread % tile_size)),
+        index(static_cast<int>(thread / tile_size) * stride + static_cast<int>(thread % tile_size) +
+              shift),
         north(thread / tile_size > 0 && row > 0 ? -stride : 0),
         south(thread / tile_size < tile_size - 1 && row < static_cast<int>(rows) - 1 ? stride : 0),
         west(thread % tile_size > 0 && column > 0 ? -1 : 0),
         east(thread % tile_size < tile_size - 1 && column < static_cast<int>(columns) - 1 ? 1 : 0),
-        finishes(in_core(thread / tile_size) && in_core(thread % tile_size) &&
-                 row < static_cast<int>(rows) && column < static_cast<int>(columns)) {}
+        inside(static_cast<unsigned>(row) < static_cast<unsigned>(rows) &&
+               static_cast<unsigned>(column) < static_cast<unsigned>(columns)),
+        finishes(in_core(thread / tile_size) && in_core(thread % tile_size) && inside) {}
 
-  static AMASIA_HD constexpr bool in_core(int i) {
+  static AMASIA_HD constexpr bool in_core(unsigned i) {
     return i >= pyramid_height && i < tile_size - pyramid_height;
   }
 };

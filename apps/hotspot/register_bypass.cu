@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(tile_threads) register_bypass_pyramid(PyramidV
 
   // Main loop
   for (Tiles tiles(v); !tiles.done(); tiles.next()) {
-    const OwnCell own(v, tiles);
+    const OwnCopies own(v, tiles);
     own.copy(&temperature[threadIdx.x], v.temperature);
     own.copy(&power[threadIdx.x], v.power);
     async::commit();
@@ -92,15 +92,11 @@ struct Kernels {
 
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
-  for (const Start start : starts) {
-    all.push_back(
-        pyramid<OneTile<>>(start, register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
-    all.push_back(squares(start, register_bypass_square));
-  }
+  all.push_back(pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
+  for (const Start start : starts) all.push_back(squares(start, register_bypass_square));
   add_streaming<Kernels, Movement<1>>(all);
   add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps>>(all, "/period");
-  all.push_back(
-      pyramid<Walk<>>(Start::in_turn, register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
+  all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   return all;
 }
 

@@ -64,12 +64,10 @@ using StreamingSchedules =
     std::tuple<FourWarps, FourWarpsRoomy, FourWarpsDependent, EightWarps, EightWarpsShort>;
 
 inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
-                                  square_name = "64x64", iso_dependent_name = "iso-dependent",
-                                  square_dependent_name = "64x64-dependent";
+                                  square_name = "64x64", square_dependent_name = "64x64-dependent";
 
 inline constexpr Schedule schedules[] = {
     {iso_name, "Rodinia's: 16 x 16 threads, one tile per block, two steps per launch"},
-    {iso_dependent_name, "iso by programmatic dependent launch"},
     {iso_walk_name, "iso's tiles and steps, but as many blocks as fit walk the tiles"},
     {FourWarps::name,
      "windows of 128 columns stream down the grid, 4 warps a block, up to 12 steps a pass"},

@@ -69,21 +69,30 @@ struct ChunkSource {
   }
 };
 
-/// Starts the thread's copies of the next row-block, which begins at row `row`, into a tile by
-/// cp.async. The halo columns outside the grid are copied cell by cell from their mirror images in
-/// global memory, a cell by each thread. Mirroring them in the tile would take a barrier and a
-/// latency per row-block, and all blocks would wait for those at the edges. A chunk that the grid's
-/// last column cuts in two is copied in the same way, because of two copies to one place either may
-/// be the last.
-template <class S>
+/// How copy_row_block() copies BYTES.
+struct AsyncCopy {
+  template <int BYTES>
+  __device__ void copy(float* to, const float* from) const {
+    async::copy<BYTES>(to, from);
+  }
+};
+
+/// Starts the thread's copies of the next row-block, which begins at row `row`, into a tile. The
+/// halo columns outside the grid are copied cell by cell from their mirror images in global memory,
+/// a cell by each thread. Mirroring them in the tile would take a barrier and a latency per
+/// row-block, and all blocks would wait for those at the edges. A chunk that the grid's last column
+/// cuts in two is copied in the same way, because of two copies to one place either may be the
+/// last.
+template <class S, class Copier = AsyncCopy>
 __device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int row,
-                               const PassView& pass, const Place<S>& place) {
+                               const PassView& pass, const Place<S>& place,
+                               const Copier& copier = {}) {
   const int columns = place.grid_columns, whole = columns - columns % columns_per_lane;
   if (source.inside && source.column < whole) {
     const int at = source.column - place.first_column;
     each_row<S>(row, place.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
-      async::copy<16>(&tile.temperature[i][at], source.temperature + offset);
-      async::copy<16>(&tile.power[i][at], source.power + offset);
+      copier.template copy<16>(&tile.temperature[i][at], source.temperature + offset);
+      copier.template copy<16>(&tile.power[i][at], source.power + offset);
     });
   }
   source.advance();
@@ -97,8 +106,8 @@ __device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int r
     if (at < 0 || at >= S::tile_columns || column >= columns + S::halo) continue;
     const std::int64_t from =
         mirror(row + i, place.grid_rows) * pass.result.pitch + mirror(column, columns);
-    async::copy<4>(&tile.temperature[i][at], pass.temperature.data + from);
-    async::copy<4>(&tile.power[i][at], pass.power.data + from);
+    copier.template copy<4>(&tile.temperature[i][at], pass.temperature.data + from);
+    copier.template copy<4>(&tile.power[i][at], pass.power.data + from);
   }
 }
 

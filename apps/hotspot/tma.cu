@@ -1,6 +1,5 @@
-// hotspot/tma: one elected thread names a box of the grid by its (signed) corner, or a run of
-// bytes, and the copy engine does the rest. An mbarrier counts the arriving bytes, so nobody waits
-// for anybody but the data.
+// hotspot/tma: one thread names a box of the grid by its (signed) corner, or a run of bytes. An
+// mbarrier counts the arriving bytes, so nobody waits for anybody but the data.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/rows.cuh"
 #include "apps/hotspot/square.cuh"
@@ -13,9 +12,8 @@ struct PyramidMaps {
   CUtensorMap temperature, power, result;
 };
 
-// iso, iso-walk: Rodinia's tile as two boxes in and one of 12 x 12 out. A box has to start on a
-// 16-byte boundary of the grid (elsewhere the H200 raises an illegal instruction), which the tile
-// misses by two columns: the boxes are 20 columns wide. Walking, the next tile's are in flight.
+// iso, iso-walk: boxes of 16 x 20, because a box starts on a 16-byte boundary of the grid, which
+// Rodinia's tile misses by two columns. Walking, the next tile's are in flight.
 inline constexpr int box_shift = 2;
 inline constexpr int box_columns = tile_size + 4;
 inline constexpr int box_cells = tile_size * box_columns;
@@ -78,10 +76,10 @@ __global__ void __launch_bounds__(tile_threads)
 }
 
 template <class Tiles>
-ConfigOf<Problem> boxes(Start start) {
+ConfigOf<Problem> boxes() {
   return pyramid<Tiles>(
-      start, reinterpret_cast<const void*>(tma_pyramid<Tiles>), Tiles::walks ? 2 : 1,
-      2 * box_cells * sizeof(float), [](const PyramidView& view, const FollowingShape& shape) {
+      reinterpret_cast<const void*>(tma_pyramid<Tiles>), Tiles::walks ? 2 : 1,
+      2 * box_cells * sizeof(float), [](const PyramidView& view, const LaunchShape& shape) {
         const PyramidMaps maps{
             tensor_map(view.temperature, tile_size, box_columns),
             tensor_map(view.power, tile_size, box_columns),
@@ -136,15 +134,13 @@ ConfigOf<Problem> square_boxes(Start start) {
 
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
-  for (const Start start : starts) {
-    all.push_back(boxes<OneTile<>>(start));
-    all.push_back(square_boxes(start));
-  }
+  all.push_back(boxes<OneTile<>>());
+  for (const Start start : starts) all.push_back(square_boxes(start));
   // Streaming: every warp its own boxes, or the rows of a block's tile as runs of bytes.
   add_streaming<Windows, Movement<2>>(all);
   add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(
       all, "/producer-3-stages");
-  all.push_back(boxes<Walk<>>(Start::in_turn));
+  all.push_back(boxes<Walk<>>());
   return all;
 }
 
