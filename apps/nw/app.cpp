@@ -5,6 +5,7 @@
 
 #include "apps/nw/alignment.hpp"
 #include "apps/nw/cpu_reference.hpp"
+#include "apps/nw/geometry.hpp"
 #include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
 #include "apps/nw/schedules.hpp"
@@ -55,10 +56,15 @@ const std::vector<ParameterSpec>& parameter_specs() {
   return specs;
 }
 
+// Rows of a stage that lie below the grid.
+constexpr std::int64_t padding_rows = ColumnBands<1>::stage_rows;
+
 void check_range(std::int64_t rows, std::int64_t cols, std::int64_t penalty) {
   // Extents and penalty are bounded by their tables, so this fits in 64 bits. A kernel also
-  // computes cells beyond the edge, less than 4096 of them either way; they may be anything.
-  const std::int64_t lowest = (rows + cols) * std::max<std::int64_t>(penalty, worst_mismatch);
+  // computes cells beyond the edge, less than 4096 of them either way; they may be anything but, in
+  // the rows of a last stage, what stands for no score (columns.cuh).
+  const std::int64_t lowest =
+      (rows + padding_rows + cols) * std::max<std::int64_t>(penalty, worst_mismatch);
   const std::int64_t highest = std::min(rows, cols) * best_match;
   if (std::max(lowest, highest) > std::numeric_limits<std::int32_t>::max()) {
     throw UsageError("scores of " + std::to_string(rows) + " x " + std::to_string(cols) +
@@ -76,7 +82,7 @@ std::int64_t device_bytes(std::int64_t rows, std::int64_t cols) {
   const std::int64_t pitch = padded_pitch<int>(cols);
   const std::int64_t grids = checked_product({rows, pitch, 8}, "bytes of ref and score");
   const std::int64_t words =
-      checked_product({ceil_div(rows, fewest_band_rows), pitch, 8}, "bytes of the hand-over");
+      checked_product({handover_words(rows, cols, pitch), 8}, "bytes of the hand-over");
   const std::int64_t rest = rows + cols + 4096;  // sequences, table, clock
   if (grids > INT64_MAX - words - rest) {
     throw UsageError("ref, score and hand-over do not fit in 63 bits of bytes");

@@ -32,21 +32,26 @@ __device__ void block_barrier() {
 }
 
 /// Tickets and the end of a run.
-__device__ inline int take_ticket(const BandRun& run) {
-  return static_cast<int>(atomicAdd(&run.handover.clock[1], 1u));
+__device__ inline int take_tickets(const Handover& handover, unsigned count) {
+  return static_cast<int>(atomicAdd(&handover.clock[1], count));
 }
-__device__ inline unsigned run_tag(const BandRun& run) {
-  return *static_cast<volatile unsigned*>(run.handover.clock) + 1;
+__device__ inline int take_ticket(const BandRun& run) { return take_tickets(run.handover, 1); }
+__device__ inline unsigned run_tag(const Handover& handover) {
+  return *static_cast<volatile unsigned*>(handover.clock) + 1;
 }
+__device__ inline unsigned run_tag(const BandRun& run) { return run_tag(run.handover); }
 /// By one thread of every block (or cluster) after its last band; `parties` of them. The last one
 /// moves the clock on.
-__device__ inline void finish_run(const BandRun& run, unsigned parties) {
+__device__ inline void finish_run(const Handover& handover, unsigned parties) {
   __threadfence();
-  if (atomicAdd(&run.handover.clock[2], 1u) == parties - 1) {
-    run.handover.clock[1] = 0;
-    run.handover.clock[2] = 0;
-    run.handover.clock[0] += 1;
+  if (atomicAdd(&handover.clock[2], 1u) == parties - 1) {
+    handover.clock[1] = 0;
+    handover.clock[2] = 0;
+    handover.clock[0] += 1;
   }
+}
+__device__ inline void finish_run(const BandRun& run, unsigned parties) {
+  finish_run(run.handover, parties);
 }
 
 /// What a config says of a band kernel, and how it is launched.

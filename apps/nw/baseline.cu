@@ -5,6 +5,7 @@
 // - bands: producer warps load stages into registers some periods before they store them: what
 //   careful code did before cp.async. What is in flight is paid for with registers, 4 for each 16
 //   bytes of a thread, so more producer warps hold more.
+#include "apps/nw/column_copies.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
 #include "variants/copies/tile_through_registers.cuh"
@@ -69,6 +70,45 @@ __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
       run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
+/// columns-128: one stage is on its way to registers while others are in the ring.
+template <class B>
+struct HeldColumnLoader {
+  static constexpr int pending = 0;
+  const ColumnChunks<B>& chunks;
+  const int filled;
+  int4 held[ColumnChunks<B>::count];
+
+  __device__ HeldColumnLoader(const ColumnChunks<B>& c, int stages) : chunks(c), filled(stages) {}
+  __device__ void begin() { hold(0); }
+  __device__ void hold(int n) {
+    if (n >= filled) return;
+    chunks.each(n, [&](int i, unsigned, std::int64_t from, bool has) {
+      held[i] = has ? *reinterpret_cast<const int4*>(chunks.ref + from) : int4{};
+    });
+  }
+  __device__ void load(int n, int* stage) {
+    if (n >= filled) return;
+    chunks.each(n, [&](int i, unsigned to, std::int64_t, bool) {
+      *reinterpret_cast<int4*>(stage + to) = held[i];
+    });
+    hold(n + 1);
+  }
+};
+
+template <class B>
+__global__ void __launch_bounds__(column_threads) column_bands(ColumnRun run) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  move_columns<B, ColumnConsumer<B>, HeldColumnLoader<B>>(
+      run, *reinterpret_cast<ColumnStages<B>*>(memory));
+}
+
+template <int STAGES>
+ConfigOf<Problem> columns(const char* name) {
+  using B = ColumnBands<STAGES>;
+  return columns_config<B>({name, column_threads, sizeof(ColumnStages<B>), column_copiers / 32, 1},
+                           std::vector<ColumnPart<>>{{column_bands<B>}});
+}
+
 template <class Schedule>
 ConfigOf<Problem> tiles() {
   return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
@@ -82,16 +122,16 @@ ConfigOf<Problem> held(const char* name) {
       {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
 }
 
-const bool registered =
-    register_variant<Problem>("nw", Strategy::baseline,
-                              {tiles<Iso>(), held<Bands64x32, 2, 1, 6, 4>("6-warps-hold-4"),
-                               held<Bands64x32, 2, 1, 3, 2>("3-warps-hold-2"),
-                               held<Bands64x32, 2, 2, 6, 4>("6-warps-hold-4-ahead-2"),
-                               held<Bands128x32, 1, 1, 6, 4>("6-warps-hold-4"),
-                               held<Bands128x32, 2, 1, 6, 2>("6-warps-hold-2-pairs"),
-                               held<Bands128x32, 2, 2, 6, 2>("6-warps-hold-2-pairs-ahead-2"),
-                               held<Bands128x32, 1, 1, 3, 2>("3-warps-hold-2"),
-                               held<Bands128x32, 1, 1, 3, 1>("3-warps-hold-1"), tiles<IsoPairs>()});
+const bool registered = register_variant<Problem>(
+    "nw", Strategy::baseline,
+    {tiles<Iso>(), columns<7>("7-stages"), columns<5>("5-stages"),
+     held<Bands64x32, 2, 1, 6, 4>("6-warps-hold-4"), held<Bands64x32, 2, 1, 3, 2>("3-warps-hold-2"),
+     held<Bands64x32, 2, 2, 6, 4>("6-warps-hold-4-ahead-2"),
+     held<Bands128x32, 1, 1, 6, 4>("6-warps-hold-4"),
+     held<Bands128x32, 2, 1, 6, 2>("6-warps-hold-2-pairs"),
+     held<Bands128x32, 2, 2, 6, 2>("6-warps-hold-2-pairs-ahead-2"),
+     held<Bands128x32, 1, 1, 3, 2>("3-warps-hold-2"),
+     held<Bands128x32, 1, 1, 3, 1>("3-warps-hold-1"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

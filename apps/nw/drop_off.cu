@@ -6,6 +6,7 @@
 // - bands: a lane's next cells of ref, in the very place where it will put their scores. The price:
 //   the warp that computes also issues the copies, 16 bytes each where a line has 128. A batch does
 //   not change what a lane asks for: pairs only halve the barriers at which scores are taken away.
+#include "apps/nw/column_copies.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/private_stages.cuh"
 #include "variants/ptx/cp_async.cuh"
@@ -79,6 +80,76 @@ __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
       run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
+/// columns-128: a lane's next rows of ref in the place where it will put their scores, AHEAD stages
+/// further. The warps that copy only carry scores away; `full` says that a place is free.
+template <class B, int AHEAD>
+struct OwnColumns : ColumnConsumer<B, AHEAD> {
+  static_assert(AHEAD <= B::stages - 4);
+  static constexpr int batch = 4;  // rows of a group of copies
+  static constexpr int rows_ahead = AHEAD * B::stage_rows;
+  // Of the next step's row and of the batch - 1 behind it all has come
+  static constexpr int groups_in_flight = rows_ahead / batch - 2;
+  const int rows, padded;
+  const unsigned first, end;
+  const int* source;   // the row to copy next, in the lane's columns
+  std::int64_t pitch;  // of a row; 0 where the grid has no such columns
+  int next;            // that row
+
+  __device__ OwnColumns(const ColumnRun& run, int band, ColumnStages<B>& shared)
+      : ColumnConsumer<B, AHEAD>(run, band, shared),
+        rows(static_cast<int>(run.ref.rows)),
+        padded(static_cast<int>(run.pitch)),
+        first(async::held_address(shared.stage)),
+        end(first + B::stages * B::stage_bytes),
+        next(-static_cast<int>(threadIdx.x % 32)) {
+    const std::int64_t column = std::int64_t{band} * B::columns + threadIdx.x % 32 * 4;
+    pitch = column < run.ref.pitch ? run.ref.pitch : 0;
+    source = run.ref.data + (pitch != 0 ? column + next * pitch : 0);
+  }
+  __device__ void begin() {
+    ColumnConsumer<B, AHEAD>::begin();
+    const unsigned lane = threadIdx.x % 32;
+#pragma unroll 1
+    for (int i = 0; i < rows_ahead; ++i) {
+      const int row = i - static_cast<int>(lane);
+      copy(first + (row < 0 ? B::stages * B::stage_rows + row : row) * B::row_bytes + lane * 16);
+      if (i % batch == batch - 1) async::commit();
+    }
+    async::wait<groups_in_flight>();
+  }
+  __device__ void copy(unsigned to) {
+    if (static_cast<unsigned>(next) < static_cast<unsigned>(rows)) {
+      async::copy16<async::Cache::l1_too>(to, source);
+    } else if (next >= 0 && next < padded) {
+      async::store16(to, int4{});
+    }
+    ++next;
+    source += pitch;
+  }
+  __device__ void step(int s, unsigned at) {
+    const unsigned to = at + rows_ahead * B::row_bytes;
+    copy(to >= end ? to - B::stages * B::stage_bytes : to);
+    if (s % batch == batch - 1) {
+      async::commit();
+      async::wait<groups_in_flight>();
+    }
+  }
+};
+
+template <class B, int AHEAD>
+__global__ void __launch_bounds__(column_threads) column_bands(ColumnRun run) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  move_columns<B, OwnColumns<B, AHEAD>, NoColumnLoader<B>>(
+      run, *reinterpret_cast<ColumnStages<B>*>(memory));
+}
+
+template <int STAGES, int AHEAD>
+ConfigOf<Problem> columns(const char* name) {
+  using B = ColumnBands<STAGES>;
+  return columns_config<B>({name, column_threads, sizeof(ColumnStages<B>), 0, AHEAD},
+                           std::vector<ColumnPart<>>{{column_bands<B, AHEAD>}});
+}
+
 template <class Schedule, int DEPTH>
 ConfigOf<Problem> tiles(const char* name) {
   return diagonals_config<Schedule>(name, diagonal<Schedule, DEPTH>, {{"rows_in_flight", DEPTH}},
@@ -95,10 +166,10 @@ ConfigOf<Problem> slots(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::drop_off,
-    {tiles<Iso, 7>(""), slots<Bands64x32, 2, 1, 6>("6-stages"),
-     slots<Bands64x32, 2, 1, 4>("4-stages"), slots<Bands64x32, 2, 2, 6>("6-stages-ahead-2"),
-     slots<Bands128x32, 1, 1, 6>("6-stages"), slots<Bands128x32, 1, 1, 12>("12-stages"),
-     slots<Bands128x32, 2, 1, 6>("6-stages-pairs"),
+    {tiles<Iso, 7>(""), columns<7, 3>("7-stages"), columns<7, 2>("7-stages-2-ahead"),
+     slots<Bands64x32, 2, 1, 6>("6-stages"), slots<Bands64x32, 2, 1, 4>("4-stages"),
+     slots<Bands64x32, 2, 2, 6>("6-stages-ahead-2"), slots<Bands128x32, 1, 1, 6>("6-stages"),
+     slots<Bands128x32, 1, 1, 12>("12-stages"), slots<Bands128x32, 2, 1, 6>("6-stages-pairs"),
      slots<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs, 7>(""),
      tiles<Iso, 1>("1-row")});
 

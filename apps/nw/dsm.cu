@@ -9,6 +9,7 @@
 //   into the shared memory of the block below (st.async, which counts on the mbarrier it comes
 //   with). Only the last block of a cluster goes through global memory. ref and scores travel as in
 //   nw/tma.
+#include "apps/nw/column_boxes.cuh"
 #include "apps/nw/dsm_diagonals.cuh"
 #include "apps/nw/dsm_link.cuh"
 #include "apps/nw/dsm_tickets.cuh"
@@ -84,9 +85,18 @@ ConfigOf<Problem> ring(const char* name) {
       maps_of_bands<B>);
 }
 
+template <int STAGES, int... CLUSTERS>
+ConfigOf<Problem> columns(const char* name) {
+  using B = ColumnBands<STAGES>;
+  return columns_config<B>({name, column_box_threads, sizeof(ColumnBoxes<B>), 1, STAGES - 2},
+                           std::vector{column_part<B, CLUSTERS>()...}, maps_of_columns<B>);
+}
+
 const bool registered = register_variant<Problem>(
     "nw", Strategy::dsm,
-    {tiles<Iso>(diagonal), ring<Bands64x32, 2, 1, 12, 8>("12-stages-cluster-8"),
+    {tiles<Iso>(diagonal), columns<7, 8, 2>("7-stages-clusters-8-and-2"),
+     columns<10, 8, 2>("10-stages-clusters-8-and-2"), columns<7, 4>("7-stages-cluster-4"),
+     columns<7, 2>("7-stages-cluster-2"), ring<Bands64x32, 2, 1, 12, 8>("12-stages-cluster-8"),
      ring<Bands64x32, 2, 1, 6, 16>("6-stages-cluster-16"),
      ring<Bands64x32, 2, 2, 12, 8>("12-stages-cluster-8-ahead-2"),
      ring<Bands128x32, 1, 1, 12, 8>("12-stages-cluster-8"),

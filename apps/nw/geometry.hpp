@@ -116,6 +116,37 @@ struct Bands {
   }
 };
 
+/// Persistent bands of columns, walked down the rows (column_walk.cuh). Stages are boxes of 32
+/// rows, one below the other; lane l is l rows behind lane 0.
+template <int STAGES>
+struct ColumnBands {
+  static constexpr int columns = 128;
+  static constexpr int stage_rows = 32;  // a lane enters a stage at the step of its number
+  static constexpr int stages = STAGES;
+  static constexpr int row_bytes = 4 * columns;
+  static constexpr int stage_elements = columns * stage_rows;
+  static constexpr int stage_bytes = 4 * stage_elements;
+
+  AMASIA_HD static constexpr int bands(std::int64_t grid_columns) {
+    return static_cast<int>(ceil_div(grid_columns, columns));
+  }
+  AMASIA_HD static constexpr int filled(std::int64_t rows) {
+    return static_cast<int>(ceil_div(rows, stage_rows));
+  }
+  /// Words of a band's last column.
+  AMASIA_HD static constexpr std::int64_t pitch(std::int64_t rows) {
+    return round_up(rows, stage_rows);
+  }
+};
+
+/// Words that handing over needs in any schedule.
+AMASIA_HD constexpr std::int64_t handover_words(std::int64_t rows, std::int64_t columns,
+                                                std::int64_t pitch) {
+  const std::int64_t by_rows = ceil_div(rows, fewest_band_rows) * pitch;
+  const std::int64_t by_columns = ColumnBands<1>::bands(columns) * ColumnBands<1>::pitch(rows);
+  return by_rows > by_columns ? by_rows : by_columns;
+}
+
 /// The warps of a block: the walker is warp 0. Warp w is on scheduler w % 4 of the SM, and the
 /// walker wants its own for itself: where there are more than three producers, warp 4 does nothing.
 template <int PRODUCERS>

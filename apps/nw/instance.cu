@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "apps/nw/cpu_reference.hpp"
+#include "apps/nw/geometry.hpp"
 #include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
 #include "apps/nw/recurrence_check.cuh"
-#include "apps/nw/schedules.hpp"
 #include "apps/nw/sequences.hpp"
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
@@ -43,7 +43,7 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
         pitch_(padded_pitch<int>(cols_)),
         ref_(static_cast<std::size_t>(rows_ * pitch_)),
         score_(static_cast<std::size_t>(rows_ * pitch_)),
-        words_(static_cast<std::size_t>(ceil_div(rows_, fewest_band_rows) * pitch_)),
+        words_(static_cast<std::size_t>(handover_words(rows_, cols_, pitch_))),
         clock_(3),
         row_letters_(sequences_.rows.size()),
         col_letters_(sequences_.cols.size()) {
@@ -70,7 +70,11 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
 
   const Problem& problem() const override { return problem_; }
 
-  void reset(Stream stream) override { score_.poison(stream); }
+  /// The words, too: one that is read before this run has written it bears no run's number.
+  void reset(Stream stream) override {
+    score_.poison(stream);
+    words_.poison(stream);
+  }
 
   Verdict verify() override {
     Verdict verdict =

@@ -4,6 +4,7 @@
 //   four rows, each waited for when the wavefront gets there.
 // - bands: a pipeline of stages along the band; all that is not being computed or stored is in
 //   flight.
+#include "apps/nw/async_columns.cuh"
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
@@ -84,8 +85,8 @@ ConfigOf<Problem> ring(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::overlap,
-    {tiles<Iso>(), ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
-     ring<Bands64x32, 2, 1, 12, 6>("12-stages-6-warps"),
+    {tiles<Iso>(), async_columns<7, 3>("7-stages"), ring<Bands64x32, 2, 1, 12>("12-stages"),
+     ring<Bands64x32, 2, 1, 6>("6-stages"), ring<Bands64x32, 2, 1, 12, 6>("12-stages-6-warps"),
      ring<Bands64x32, 2, 2, 12>("12-stages-ahead-2"), ring<Bands128x32, 1, 1, 12>("12-stages"),
      ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 1, 1, 12, 6>("12-stages-6-warps"),
      ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),

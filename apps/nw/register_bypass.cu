@@ -4,6 +4,7 @@
 // - iso: the original tile, copied in 16-byte pieces.
 // - bands: producer warps ask for a stage and wait for it in the same period: with one period of
 //   the walker to hide it, a latency under load is just about covered.
+#include "apps/nw/async_columns.cuh"
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
@@ -52,10 +53,10 @@ ConfigOf<Problem> stages4(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::register_bypass,
-    {tiles<Iso>(), stages4<Bands64x32, 2, 1, 3>("3-warps"), stages4<Bands64x32, 2, 1, 6>("6-warps"),
-     stages4<Bands64x32, 2, 2, 6>("6-warps-ahead-2"), stages4<Bands128x32, 1, 1, 3>("3-warps"),
-     stages4<Bands128x32, 2, 1, 3>("3-warps-pairs"), stages4<Bands128x32, 1, 1, 6>("6-warps"),
-     stages4<Bands128x32, 2, 1, 6>("6-warps-pairs"),
+    {tiles<Iso>(), async_columns<7, 0>("7-stages"), stages4<Bands64x32, 2, 1, 3>("3-warps"),
+     stages4<Bands64x32, 2, 1, 6>("6-warps"), stages4<Bands64x32, 2, 2, 6>("6-warps-ahead-2"),
+     stages4<Bands128x32, 1, 1, 3>("3-warps"), stages4<Bands128x32, 2, 1, 3>("3-warps-pairs"),
+     stages4<Bands128x32, 1, 1, 6>("6-warps"), stages4<Bands128x32, 2, 1, 6>("6-warps-pairs"),
      stages4<Bands128x32, 2, 2, 6>("6-warps-pairs-ahead-2"), tiles<IsoPairs>()});
 
 }  // namespace

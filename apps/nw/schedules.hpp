@@ -38,6 +38,12 @@ struct Bands64x32 {
   static constexpr int hand_columns = 32;
 };
 
+/// One persistent launch: a warp walks a band of 128 columns down the rows, a lane makes a row of 4
+/// cells a step, and the last column goes to the band to the right four rows at a time.
+struct Columns128 {
+  static constexpr std::string_view name = "columns-128";
+};
+
 /// The fewest rows that a band has in any schedule: what handing over needs most memory for.
 inline constexpr int fewest_band_rows = 32 * Bands64x32::lane_rows;
 
@@ -52,6 +58,9 @@ inline std::vector<Schedule> all_schedules() {
       {Bands128x32::name,
        "one persistent launch of bands of 128 rows, 4 x 4 cells a step, bottom rows handed down 32 "
        "columns at a time"},
+      {Columns128::name,
+       "one persistent launch of bands of 128 columns, walked down the rows, 1 x 4 cells a step, "
+       "last columns handed on four rows at a time"},
   };
 }
 

@@ -1,6 +1,7 @@
 // nw/tma: ref tiles by tensor map, score tiles out by bulk tensor stores. One or two threads ask;
 // the copy engine computes addresses, clips at the edges and reports bytes to an mbarrier. No
 // thread but the walker touches a cell.
+#include "apps/nw/column_boxes.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
 
@@ -105,9 +106,17 @@ ConfigOf<Problem> ring(const char* name) {
       maps_of_bands<B>);
 }
 
+template <int STAGES>
+ConfigOf<Problem> columns(const char* name) {
+  using B = ColumnBands<STAGES>;
+  return columns_config<B>({name, column_box_threads, sizeof(ColumnBoxes<B>), 1, STAGES - 2},
+                           std::vector{column_part<B, 1>()}, maps_of_columns<B>);
+}
+
 const bool registered = register_variant<Problem>(
     "nw", Strategy::tma,
-    {tiles<Iso>(), ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
+    {tiles<Iso>(), columns<7>("7-stages"), columns<10>("10-stages"),
+     ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
      ring<Bands64x32, 2, 2, 12>("12-stages-ahead-2"), ring<Bands128x32, 1, 1, 12>("12-stages"),
      ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
      ring<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs>()});

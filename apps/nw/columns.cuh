@@ -1,0 +1,264 @@
+// The schedule `columns-128`: bands of 128 columns that warps walk down the rows. What a launch is
+// given, how bands are dealt out, and how the last column of a band gets to the band to its right.
+// column_walk.cuh has the walk, geometry.hpp the arithmetic.
+//
+// Every block has a ring in shared memory where the scores to the left of its band arrive, row by
+// row. A place without a score holds `no_score`. The walker reads the ring and nothing else; who
+// fills it depends on where the band to the left is:
+//
+//   band 0                     the block's keeper writes the border
+//   in another cluster         the keeper polls words of score and run in global memory (nw.hpp)
+//   in the block to the left   that block's walker writes straight into the ring (dsm)
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "apps/nw/link.cuh"
+#include "variants/device/dependent_launch.cuh"
+#include "variants/ptx/cluster_relaxed.cuh"
+#include "variants/ptx/shared_memory.cuh"
+
+namespace amasia::nw {
+
+inline constexpr int no_score = INT_MIN;  // check_range() keeps scores above it
+inline constexpr int ring_rows = 512;     // a power of two
+inline constexpr int column_stage_rows = 32;
+
+/// Arguments of a launch.
+struct ColumnRun {
+  Grid<const int> ref;
+  Grid<int> score;
+  int penalty = 0;
+  Handover handover;       // its clock
+  std::int64_t pitch = 0;  // words of a band: its rows, to whole stages
+  unsigned parties = 0;    // blocks or clusters of all launches of the run
+};
+
+/// What the walker, the keeper and the block to the right share.
+struct ColumnShared {
+  alignas(16) int coming[ring_rows];
+  alignas(16) int nothing[64];  // in place of rows below the last
+  int consumed;                 // rows that the walker has taken from `coming`
+  int room;                     // rows up to which the block to the right has room in its own ring
+  int band;
+};
+
+/// Where a walker's band lies among its neighbours.
+struct ColumnPlace {
+  int band, bands;
+  bool from_left, to_right;  // the neighbour is the next block of the cluster
+  __device__ bool hands_over() const { return band < bands - 1; }
+};
+
+__device__ inline int load_volatile(const int* shared) {
+  return *static_cast<const volatile int*>(shared);
+}
+__device__ inline void store_volatile(int* shared, int value) {
+  *static_cast<volatile int*>(shared) = value;
+}
+
+/// Before a band, by all threads of the block; a barrier follows.
+__device__ inline void begin_column_ring(ColumnShared& shared, const ColumnPlace& place) {
+  for (int i = threadIdx.x; i < ring_rows; i += blockDim.x) shared.coming[i] = no_score;
+  if (threadIdx.x < 64) shared.nothing[threadIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    shared.consumed = 0;
+    shared.room = place.to_right ? ring_rows : INT_MAX;
+  }
+}
+
+/// The keeper, a warp: fills the ring, unless the block to the left does, and clears the places
+/// that the walker has read. A lane has every 32nd row, so that it clears a place before it fills
+/// it.
+__device__ inline void keep_column_ring(const ColumnRun& run, ColumnShared& shared,
+                                        const ColumnPlace& place, int rows) {
+  constexpr int pause = 100;  // ns; the walker's scheduler is another one, but shared memory is not
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const unsigned tag = run_tag(run.handover);
+  const unsigned long long* words = run.handover.words + (place.band - 1) * run.pitch;
+  const unsigned to_left = place.from_left ? dsm::remote_address(&shared.room, dsm::rank() - 1) : 0;
+  int next = place.from_left ? rows : lane;  // to fill
+  int cleared = lane;                        // up to here
+  int told = 0;
+  while (__any_sync(0xffffffffu, next < rows) || (place.from_left && told + ring_rows < rows)) {
+    const int consumed = __shfl_sync(0xffffffffu, load_volatile(&shared.consumed), 0);
+    for (; cleared < consumed; cleared += 32) {
+      store_volatile(&shared.coming[cleared % ring_rows], no_score);
+    }
+    if (place.from_left) {
+      if (consumed == told) {
+        __nanosleep(pause);
+        continue;
+      }
+      told = consumed;
+      dsm::fence_cluster();  // what was cleared, before what is told
+      __syncwarp();
+      if (lane == 0) {
+        dsm::store_relaxed(to_left, told + ring_rows < rows ? told + ring_rows : INT_MAX);
+      }
+    } else if (next < rows && next < cleared + ring_rows) {
+      int score = border(next + 1, run.penalty);
+      bool there = true;
+      if (place.band > 0) {
+        unsigned long long word;
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];\n"
+                     : "=l"(word)
+                     : "l"(words + next)
+                     : "memory");
+        score = static_cast<int>(word);
+        there = static_cast<unsigned>(word >> 32) == tag;
+      }
+      if (there) {
+        store_volatile(&shared.coming[next % ring_rows], score);
+        next += 32;
+      }
+    }
+  }
+}
+
+/// The walker's side of both ends. All lanes call all of it.
+struct ColumnLink {
+  const unsigned coming, nothing, consumed_at, room_at;
+  const unsigned tag;
+  const bool last;         // the lane that has the band's last column
+  const int rows_of_room;  // that a period needs in the ring to the right
+  bool to_right, to_words;
+  unsigned long long words = 0;  // address of the word of the row that period 0 would begin with
+  unsigned ring_right = 0;       // the neighbour's ring
+
+  __device__ ColumnLink(const ColumnRun& run, ColumnShared& shared, const ColumnPlace& place)
+      : coming(held(async::shared_address(shared.coming))),
+        nothing(held(async::shared_address(shared.nothing))),
+        consumed_at(held(async::shared_address(&shared.consumed))),
+        room_at(held(async::shared_address(&shared.room))),
+        tag(held(run_tag(run.handover))),
+        last(threadIdx.x % 32 == 31),
+        rows_of_room(held(place.to_right ? column_stage_rows : 0)),
+        to_right(last && place.to_right),
+        to_words(last && place.hands_over() && !place.to_right) {
+    words = held(reinterpret_cast<unsigned long long>(run.handover.words + place.band * run.pitch));
+    if (place.to_right) ring_right = held(dsm::remote_address(shared.coming, dsm::rank() + 1));
+  }
+  __device__ static bool there(const int4& four) {
+    return min(min(four.x, four.y), min(four.z, four.w)) != no_score;
+  }
+  __device__ static int4 look(unsigned at) {
+    int4 four;
+    asm volatile("ld.volatile.shared.v4.s32 {%0, %1, %2, %3}, [%4];\n"
+                 : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                 : "r"(at)
+                 : "memory");
+    return four;
+  }
+  /// Until four scores are there. By vote, so that the warp stays converged.
+  __device__ static int4 await(unsigned at) {
+    int4 four;
+    do four = look(at);
+    while (__any_sync(0xffffffffu, !there(four)));
+    return four;
+  }
+  /// Where a stage's scores of the last column go.
+  struct To {
+    unsigned long long words;
+    unsigned ring;
+  };
+  __device__ To to_rows(int first) const {
+    return {held(words + 8ll * first),
+            held(ring_right + 4 * static_cast<unsigned>(first) % (4 * ring_rows))};
+  }
+  /// Four of them, of the rows `row` ... `row` + 3 of the stage.
+  __device__ void hand(const To& to, int row, int4 four) const {
+    if (to_words) {
+      const unsigned long long at = to.words + 8 * row;
+      asm volatile(
+          "st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n"
+          "st.relaxed.gpu.global.v2.u64 [%0+16], {%3, %4};\n" ::"l"(at),
+          "l"(word_of(tag, four.x)), "l"(word_of(tag, four.y)), "l"(word_of(tag, four.z)),
+          "l"(word_of(tag, four.w))
+          : "memory");
+    }
+    if (to_right) dsm::store_relaxed(to.ring + 4 * row, four);
+  }
+};
+
+/// Launches of a run, one after another: each has a kernel, and as many blocks as find room, up to
+/// the bands that are left. A launch behind the first comes beside it (variants/device/
+/// dependent_launch.cuh).
+template <class... More>
+struct ColumnPart {
+  void (*kernel)(ColumnRun, More...);
+  unsigned cluster = 1;
+};
+
+/// What a config says of its kernels, and how they are launched.
+struct ColumnsUse {
+  std::string movement_name;
+  int threads = 0;
+  std::size_t shared_bytes = 0;
+  int producer_warps = 0;    // 0: the walking warp copies ref
+  int stages_in_flight = 0;  // at most, while one is walked
+};
+
+/// `arguments` makes what the kernels take besides the run, as a tuple.
+template <class B, class Arguments = NoArguments, class... More>
+ConfigOf<Problem> columns_config(const ColumnsUse& use,
+                                 const std::vector<ColumnPart<More...>>& parts,
+                                 Arguments arguments = {}) {
+  ConfigOf<Problem> config;
+  config.info.schedule = Columns128::name;
+  config.info.name = std::string(Columns128::name) + "/" + use.movement_name;
+  config.info.geometry = {{"band_columns", B::columns},
+                          {"step_columns", 4},
+                          {"hand_rows", 4},
+                          {"cluster", parts.front().cluster}};
+  config.info.movement = {{"stages", B::stages},
+                          {"stage_bytes", B::stage_bytes},
+                          {"producer_warps", use.producer_warps},
+                          {"depth", use.stages_in_flight}};
+  for (const ColumnPart<More...>& part : parts) {
+    config.info.kernels.push_back(
+        {reinterpret_cast<const void*>(part.kernel), use.threads, use.shared_bytes,
+         static_cast<int>(part.cluster),
+         static_cast<std::size_t>(B::stage_bytes) * use.stages_in_flight});
+  }
+  config.prepare = [=](const Problem& p, const Device& device) -> Launch {
+    const int bands = B::bands(p.ref.columns);
+    int taken = 0;
+    unsigned parties = 0;
+    std::vector<FollowingShape> shapes;
+    for (const ColumnPart<More...>& part : parts) {
+      if (taken >= bands) break;
+      const auto* function = reinterpret_cast<const void*>(part.kernel);
+      const int cluster = static_cast<int>(part.cluster);
+      FollowingShape shape{{dim3(part.cluster), dim3(use.threads)}};
+      shape.dynamic_shared_bytes = use.shared_bytes;
+      shape.cluster_blocks = part.cluster;
+      allow_launch(function, shape);
+      const int room = std::min(resident_blocks(function, shape, device.sm_count),
+                                taken > 0 ? device.sm_count - taken : INT_MAX);
+      const int wanted = static_cast<int>(round_up(bands - taken, cluster));
+      const int blocks = std::min(wanted, room / cluster * cluster);
+      if (blocks < cluster && taken > 0) break;
+      shape.grid.x = static_cast<unsigned>(std::max(blocks, cluster));
+      shape.early = taken > 0;
+      taken += static_cast<int>(shape.grid.x);
+      parties += shape.grid.x / part.cluster;
+      shapes.push_back(shape);
+    }
+    return [=, extra = arguments(p)](Stream stream) {
+      const ColumnRun run{p.ref, p.score, p.penalty, p.handover, B::pitch(p.ref.rows), parties};
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        std::apply(
+            [&](const auto&... more) { launch(parts[i].kernel, shapes[i], stream, run, more...); },
+            extra);
+      }
+    };
+  };
+  return config;
+}
+
+}  // namespace amasia::nw
