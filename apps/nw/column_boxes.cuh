@@ -46,7 +46,7 @@ struct BoxConsumer {
     if (threadIdx.x % 32 == 0) tma::arrive_at(empty + 8 * left.index);
     ++left;
   }
-  __device__ void step(int, unsigned) {}
+  __device__ void step(int) {}
 };
 
 /// The thread that asks, for one band.
@@ -87,7 +87,8 @@ __global__ void __launch_bounds__(column_box_threads, 1)
   extern __shared__ __align__(128) unsigned char bytes[];
   auto& shared = *reinterpret_cast<ColumnBoxes<B>*>(bytes);
   const int bands = B::bands(run.ref.columns), filled = B::filled(run.ref.rows);
-  const int rank = CLUSTER > 1 ? static_cast<int>(dsm::rank()) : 0;
+  const int warp = uniform_warp();
+  const int rank = CLUSTER > 1 ? uniform(static_cast<int>(dsm::rank())) : 0;
   const auto meet = [] {
     if (CLUSTER > 1) {
       dsm::cluster_sync();
@@ -118,21 +119,22 @@ __global__ void __launch_bounds__(column_box_threads, 1)
       shared.stage[B::stages - 1][i] = -run.penalty;
     }
     meet();
-    const ColumnPlace place{shared.column.band + rank, bands, rank > 0,
-                            rank < CLUSTER - 1 && shared.column.band + rank < bands - 1};
+    const int first_band = uniform(shared.column.band);
+    const ColumnPlace place{first_band + rank, bands, rank > 0,
+                            rank < CLUSTER - 1 && first_band + rank < bands - 1};
     if (first) admit_successor();  // its bands come after these
-    if (shared.column.band >= bands) break;
+    if (first_band >= bands) break;
     if (place.band < bands) {
-      if (threadIdx.x < 32) {
+      if (warp == 0) {
         BoxConsumer<B> consumer(shared);
-        const ColumnLink link(run, shared.column, place);
+        const ColumnLink<(CLUSTER > 1)> link(run, shared.column, place);
         ColumnWalk<B, BoxConsumer<B>, (CLUSTER > 1)> walk(
             run, place.band, consumer, link, held(async::shared_address(shared.stage)));
         walk.walk(filled);
-      } else if (threadIdx.x == 32) {
-        move_boxes<B>(shared, ref_map, score_map, place.band, filled);
-      } else if (threadIdx.x >= 64) {
+      } else if (warp == 2) {
         keep_column_ring(run, shared.column, place, static_cast<int>(run.pitch));
+      } else if (threadIdx.x % 32 == 0) {
+        move_boxes<B>(shared, ref_map, score_map, place.band, filled);
       }
     }
     __syncwarp();

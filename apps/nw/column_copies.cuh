@@ -49,7 +49,7 @@ struct ColumnConsumer {
     ColumnBarriers<B>::consumer_release(left);
     ++left;
   }
-  __device__ void step(int, unsigned) {}
+  __device__ void step(int) {}
 };
 
 /// A copying thread's 16-byte chunks of a stage: one column of them, every fourth row.
@@ -112,7 +112,7 @@ template <class B, class Consumer, class Loader>
 __device__ __forceinline__ void move_columns(const ColumnRun& run, ColumnStages<B>& shared) {
   using Barriers = ColumnBarriers<B>;
   const int bands = B::bands(run.ref.columns), filled = B::filled(run.ref.rows);
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp = uniform_warp();
   for (;;) {
     if (threadIdx.x == 0) shared.column.band = take_tickets(run.handover, 1);
     ColumnPlace place{0, bands, false, false};
@@ -122,11 +122,11 @@ __device__ __forceinline__ void move_columns(const ColumnRun& run, ColumnStages<
       shared.stage[B::stages - 1][i] = -run.penalty;
     }
     __syncthreads();
-    place.band = shared.column.band;
+    place.band = uniform(shared.column.band);
     if (place.band >= bands) break;
     if (warp == 0) {
       Consumer consumer(run, place.band, shared);
-      const ColumnLink link(run, shared.column, place);
+      const ColumnLink<false> link(run, shared.column, place);
       ColumnWalk<B, Consumer, false> walk(run, place.band, consumer, link,
                                           held(async::shared_address(shared.stage)));
       walk.walk(filled);

@@ -16,7 +16,7 @@
 //   always_meets          waiting is one instruction, there is nothing to look for
 //   entered()             after a period
 //   release()             after a period but the first: the last lanes have left the stage before
-//   step(s, at)           the row of step s has been stored at `at` (drop_off)
+//   step(s)               after a row's scores were stored (drop_off)
 //
 // Stages are boxes of 32 rows, one below the other in a ring. In period k lane l is in stage k from
 // step l on, before that in stage k - 1: a lane's rows follow each other at 512 bytes, and at the
@@ -35,11 +35,14 @@ struct ColumnWalk {
   static constexpr unsigned all = 0xffffffffu;
 
   Pipeline& pipeline;
-  const ColumnLink& link;
+  using Link = ColumnLink<CLUSTER>;
+  const Link& link;
   const unsigned first, ring_bytes;
   const int lane, left_lane;
-  int less[5];                // 0, -p, ... -4 p, which no compiler knows
-  int one;                    // a factor: the multiplier has room where the ALU is full
+  int less[5];  // 0, -p, ... -4 p, which no compiler knows
+  int less_4;   // less[4]: the same maximum is computed twice, in two registers, because a copy of
+                // the first would lengthen the chain
+  int one;      // a factor: the multiplier has room where the ALU is full
   int enters[rows];           // 1 at the step at which the lane enters a stage
   int score[4];               // of the row above, then of this row
   int without_west[4];        // of the next row, all but what comes from the west
@@ -49,7 +52,7 @@ struct ColumnWalk {
   int handed[4];              // to the band to the right
   unsigned row_at, next_row;  // of this row and the next, less row_bytes for each step
 
-  __device__ ColumnWalk(const ColumnRun& run, int band, Pipeline& stages, const ColumnLink& l,
+  __device__ ColumnWalk(const ColumnRun& run, int band, Pipeline& stages, const Link& l,
                         unsigned ring)
       : pipeline(stages),
         link(l),
@@ -60,6 +63,7 @@ struct ColumnWalk {
         one(held(1)) {
 #pragma unroll
     for (int i = 0; i < 5; ++i) less[i] = held(-i * run.penalty);
+    less_4 = held(-run.four_gaps);
 #pragma unroll
     for (int s = 0; s < rows; ++s) enters[s] = held(static_cast<int>(s == lane));
     const int column = band * B::columns + 4 * lane;
@@ -77,7 +81,7 @@ struct ColumnWalk {
     const int of_row[4] = {now.x, now.y, now.z, now.w};
     ref[0] = then.x, ref[1] = then.y, ref[2] = then.z, ref[3] = then.w;
     prefix(of_row, border(column, run.penalty));
-    coming = next_coming = ColumnLink::await(link.coming);
+    coming = next_coming = Link::await(link.coming);
     west = __shfl_sync(all, lane == 31 ? coming.x : score[3], left_lane);
   }
 
@@ -109,7 +113,7 @@ struct ColumnWalk {
                                          unsigned coming_then) {
     const int jump = k % B::stages == 0 ? -static_cast<int>(ring_bytes) : 0;
     const int then_jump = (k + 1) % B::stages == 0 ? -static_cast<int>(ring_bytes) : 0;
-    const ColumnLink::To to = link.to_rows((k - 1) * rows);
+    const typename Link::To to = link.to_rows((k - 1) * rows);
     int room = 0;
     bool late = false;
 #pragma unroll
@@ -117,7 +121,7 @@ struct ColumnWalk {
       const int from_west = west;
       if (s % 4 == 3) {
         if (__builtin_expect(late, 0))
-          next_coming = ColumnLink::await(address(s + 1, coming_now, coming_then));
+          next_coming = Link::await(address(s + 1, coming_now, coming_then));
         coming = next_coming;
       }
       // The chain
@@ -130,7 +134,7 @@ struct ColumnWalk {
             "max.s32 %0, t, %3;\n"
             "}\n"
             : "+r"(east)
-            : "r"(from_west), "r"(less[4]), "r"(without_west[3]));
+            : "r"(from_west), "r"(less_4), "r"(without_west[3]));
       }
       west = __shfl_sync(all, east, left_lane);
       score[3] = __viaddmax_s32(from_west, less[4], without_west[3]);
@@ -138,26 +142,26 @@ struct ColumnWalk {
       for (int c = 0; c < 3; ++c) {
         score[c] = __viaddmax_s32(from_west, less[c + 1], without_west[c]);
       }
-      if (s % 4 == 1) late = __any_sync(all, !ColumnLink::there(next_coming));
+      if (s % 4 == 1) late = __any_sync(all, !Link::there(next_coming));
       // One branch for all that may keep a walk waiting
       if (s == rows - 6 && CLUSTER) room = async_load(link.room_at);
       if (s == rows - 5 && !last) pipeline.look();
       if (s == rows - 2) {
-        const int needed = (k + 1) * link.rows_of_room;
+        const int needed = last ? 0 : (k + 1) * link.rows_of_room;
         if constexpr (Pipeline::always_meets) {
           if (!last) pipeline.wait();
         } else if (__any_sync(all, (!last && pipeline.missing()) || (CLUSTER && room < needed))) {
           if (!last) pipeline.wait();
-          while (CLUSTER && __any_sync(all, room < needed)) room = async_load(link.room_at);
+          if (CLUSTER) Link::await_at_least(link.room_at, needed);
         }
       }
       const unsigned later = next_row + enters[(s + 2) % rows] * (s + 2 < rows ? jump : then_jump);
       const int4 of_later = async::load16(later + row_bytes * (s + 2));
-      if (s % 4 == 0) next_coming = ColumnLink::look(address(s + 4, coming_now, coming_then));
+      if (s % 4 == 0) next_coming = Link::look(address(s + 4, coming_now, coming_then));
       async::store16(row_at + row_bytes * s, int4{score[0], score[1], score[2], score[3]});
-      pipeline.step(s, row_at + row_bytes * s);
+      pipeline.step(s);
       handed[s % 4] = score[3];
-      if (s % 4 == 2 && k > 0) {
+      if (s % 4 == 2) {
         link.hand(to, s - 2, int4{handed[3], handed[0], handed[1], handed[2]});
       }
       prefix(ref, from_west);

@@ -35,6 +35,7 @@ struct ColumnRun {
   int penalty = 0;
   Handover handover;       // its clock
   std::int64_t pitch = 0;  // words of a band: its rows, to whole stages
+  int four_gaps = 0;       // 4 * penalty, once more (column_walk.cuh, less_4)
   unsigned parties = 0;    // blocks or clusters of all launches of the run
 };
 
@@ -61,6 +62,11 @@ __device__ inline void store_volatile(int* shared, int value) {
   *static_cast<volatile int*>(shared) = value;
 }
 
+/// The same in all lanes of a warp, and the compiler knows it: else it would guard every shuffle of
+/// a walk against lanes that have gone another way.
+__device__ inline int uniform(int value) { return __shfl_sync(0xffffffffu, value, 0); }
+__device__ inline int uniform_warp() { return uniform(static_cast<int>(threadIdx.x) / 32); }
+
 /// Before a band, by all threads of the block; a barrier follows.
 __device__ inline void begin_column_ring(ColumnShared& shared, const ColumnPlace& place) {
   for (int i = threadIdx.x; i < ring_rows; i += blockDim.x) shared.coming[i] = no_score;
@@ -85,7 +91,7 @@ __device__ inline void keep_column_ring(const ColumnRun& run, ColumnShared& shar
   int cleared = lane;                        // up to here
   int told = 0;
   while (__any_sync(0xffffffffu, next < rows) || (place.from_left && told + ring_rows < rows)) {
-    const int consumed = __shfl_sync(0xffffffffu, load_volatile(&shared.consumed), 0);
+    const int consumed = uniform(load_volatile(&shared.consumed));
     for (; cleared < consumed; cleared += 32) {
       store_volatile(&shared.coming[cleared % ring_rows], no_score);
     }
@@ -120,15 +126,16 @@ __device__ inline void keep_column_ring(const ColumnRun& run, ColumnShared& shar
   }
 }
 
-/// The walker's side of both ends. All lanes call all of it.
+/// The walker's side of both ends. All lanes call all of it. CLUSTER: there are blocks beside it.
+template <bool CLUSTER>
 struct ColumnLink {
   const unsigned coming, nothing, consumed_at, room_at;
   const unsigned tag;
-  const bool last;         // the lane that has the band's last column
-  const int rows_of_room;  // that a period needs in the ring to the right
-  bool to_right, to_words;
+  const bool last;               // the lane that has the band's last column
+  const int rows_of_room;        // that a period needs in the ring to the right
+  const int to_right, to_words;  // 0 or 1
   unsigned long long words = 0;  // address of the word of the row that period 0 would begin with
-  unsigned ring_right = 0;       // the neighbour's ring
+  unsigned long long ring_right = 0;  // the neighbour's ring
 
   __device__ ColumnLink(const ColumnRun& run, ColumnShared& shared, const ColumnPlace& place)
       : coming(held(async::shared_address(shared.coming))),
@@ -138,10 +145,11 @@ struct ColumnLink {
         tag(held(run_tag(run.handover))),
         last(threadIdx.x % 32 == 31),
         rows_of_room(held(place.to_right ? column_stage_rows : 0)),
-        to_right(last && place.to_right),
-        to_words(last && place.hands_over() && !place.to_right) {
+        to_right(held(static_cast<int>(last && place.to_right))),
+        to_words(held(static_cast<int>(last && place.hands_over() && !place.to_right))) {
     words = held(reinterpret_cast<unsigned long long>(run.handover.words + place.band * run.pitch));
-    if (place.to_right) ring_right = held(dsm::remote_address(shared.coming, dsm::rank() + 1));
+    if (CLUSTER && place.to_right)
+      ring_right = held(dsm::remote_generic(shared.coming, dsm::rank() + 1));
   }
   __device__ static bool there(const int4& four) {
     return min(min(four.x, four.y), min(four.z, four.w)) != no_score;
@@ -154,34 +162,65 @@ struct ColumnLink {
                  : "memory");
     return four;
   }
-  /// Until four scores are there. By vote, so that the warp stays converged.
+  /// Until four scores are there. Here and below the lanes leave the loop by vote, all at once: the
+  /// compiler has to know that they stay together (variants/ptx/warp_wait.cuh).
   __device__ static int4 await(unsigned at) {
     int4 four;
-    do four = look(at);
-    while (__any_sync(0xffffffffu, !there(four)));
+    asm volatile(
+        "{\n"
+        ".reg .pred missing;\n"
+        ".reg .s32 least;\n"
+        "again:\n"
+        "ld.volatile.shared.v4.s32 {%0, %1, %2, %3}, [%4];\n"
+        "min.s32 least, %0, %1;\n"
+        "min.s32 least, least, %2;\n"
+        "min.s32 least, least, %3;\n"
+        "setp.eq.s32 missing, least, %5;\n"
+        "vote.sync.any.pred missing, missing, 0xffffffff;\n"
+        "@missing bra.uni again;\n"
+        "}\n"
+        : "=&r"(four.x), "=&r"(four.y), "=&r"(four.z), "=&r"(four.w)
+        : "r"(at), "n"(no_score)
+        : "memory");
     return four;
+  }
+  __device__ static void await_at_least(unsigned at, int wanted) {
+    asm volatile(
+        "{\n"
+        ".reg .pred less;\n"
+        ".reg .s32 now;\n"
+        "again:\n"
+        "ld.volatile.shared.s32 now, [%0];\n"
+        "setp.lt.s32 less, now, %1;\n"
+        "vote.sync.any.pred less, less, 0xffffffff;\n"
+        "@less bra.uni again;\n"
+        "}\n" ::"r"(at),
+        "r"(wanted)
+        : "memory");
   }
   /// Where a stage's scores of the last column go.
   struct To {
-    unsigned long long words;
-    unsigned ring;
+    unsigned long long words, ring;
+    int by_words, by_ring;  // 0 or 1
   };
   __device__ To to_rows(int first) const {
     return {held(words + 8ll * first),
-            held(ring_right + 4 * static_cast<unsigned>(first) % (4 * ring_rows))};
+            held(ring_right + 4 * static_cast<unsigned>(first) % (4 * ring_rows)),
+            first >= 0 ? to_words : 0, first >= 0 ? to_right : 0};
   }
-  /// Four of them, of the rows `row` ... `row` + 3 of the stage.
+  /// Four of them, of the rows `row` ... `row` + 3 of the stage. Predicates, no branches.
   __device__ void hand(const To& to, int row, int4 four) const {
-    if (to_words) {
-      const unsigned long long at = to.words + 8 * row;
-      asm volatile(
-          "st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n"
-          "st.relaxed.gpu.global.v2.u64 [%0+16], {%3, %4};\n" ::"l"(at),
-          "l"(word_of(tag, four.x)), "l"(word_of(tag, four.y)), "l"(word_of(tag, four.z)),
-          "l"(word_of(tag, four.w))
-          : "memory");
-    }
-    if (to_right) dsm::store_relaxed(to.ring + 4 * row, four);
+    asm volatile(
+        "{\n"
+        ".reg .pred hands;\n"
+        "setp.ne.s32 hands, %0, 0;\n"
+        "@hands st.relaxed.gpu.global.v2.u64 [%1], {%2, %3};\n"
+        "@hands st.relaxed.gpu.global.v2.u64 [%1+16], {%4, %5};\n"
+        "}\n" ::"r"(to.by_words),
+        "l"(to.words + 8 * row), "l"(word_of(tag, four.x)), "l"(word_of(tag, four.y)),
+        "l"(word_of(tag, four.z)), "l"(word_of(tag, four.w))
+        : "memory");
+    if constexpr (CLUSTER) dsm::store_relaxed_if(to.by_ring, to.ring + 4 * row, four);
   }
 };
 
@@ -250,7 +289,8 @@ ConfigOf<Problem> columns_config(const ColumnsUse& use,
       shapes.push_back(shape);
     }
     return [=, extra = arguments(p)](Stream stream) {
-      const ColumnRun run{p.ref, p.score, p.penalty, p.handover, B::pitch(p.ref.rows), parties};
+      const ColumnRun run{p.ref,         p.score, p.penalty, p.handover, B::pitch(p.ref.rows),
+                          4 * p.penalty, parties};
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         std::apply(
             [&](const auto&... more) { launch(parts[i].kernel, shapes[i], stream, run, more...); },

@@ -9,7 +9,7 @@
 #include "apps/nw/column_copies.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/private_stages.cuh"
-#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/cp_async_if.cuh"
 
 namespace amasia::nw {
 namespace {
@@ -80,55 +80,53 @@ __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
       run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
-/// columns-128: a lane's next rows of ref in the place where it will put their scores, AHEAD stages
-/// further. The warps that copy only carry scores away; `full` says that a place is free.
+/// columns-128: a lane's own columns of the rows that it meets AHEAD stages later, in the place
+/// where it will put their scores. The lanes copy the same row at the same time, a line of four
+/// sectors, and meet it one after another. The warps that copy elsewhere only carry scores away
+/// here; `full` says that a stage's place is free.
 template <class B, int AHEAD>
 struct OwnColumns : ColumnConsumer<B, AHEAD> {
   static_assert(AHEAD <= B::stages - 4);
   static constexpr int batch = 4;  // rows of a group of copies
-  static constexpr int rows_ahead = AHEAD * B::stage_rows;
   // Of the next step's row and of the batch - 1 behind it all has come
-  static constexpr int groups_in_flight = rows_ahead / batch - 2;
-  const int rows, padded;
-  const unsigned first, end;
-  const int* source;   // the row to copy next, in the lane's columns
+  static constexpr int groups_in_flight = AHEAD * B::stage_rows / batch - 2;
+  const int rows, filled;
+  unsigned to;         // the place of the row to copy next
+  const unsigned end;  // of the ring
+  const int* source;   // that row, in the lane's columns
   std::int64_t pitch;  // of a row; 0 where the grid has no such columns
-  int next;            // that row
+  int next = 0;        // that row
+  int stage = 0;       // and its stage
 
   __device__ OwnColumns(const ColumnRun& run, int band, ColumnStages<B>& shared)
       : ColumnConsumer<B, AHEAD>(run, band, shared),
         rows(static_cast<int>(run.ref.rows)),
-        padded(static_cast<int>(run.pitch)),
-        first(async::held_address(shared.stage)),
-        end(first + B::stages * B::stage_bytes),
-        next(-static_cast<int>(threadIdx.x % 32)) {
+        filled(B::filled(run.ref.rows)),
+        to(async::held_address(shared.stage) + threadIdx.x % 32 * 16),
+        end(to + B::stages * B::stage_bytes) {
     const std::int64_t column = std::int64_t{band} * B::columns + threadIdx.x % 32 * 4;
     pitch = column < run.ref.pitch ? run.ref.pitch : 0;
-    source = run.ref.data + (pitch != 0 ? column + next * pitch : 0);
+    source = run.ref.data + (pitch != 0 ? column : 0);
   }
   __device__ void begin() {
     ColumnConsumer<B, AHEAD>::begin();
-    const unsigned lane = threadIdx.x % 32;
 #pragma unroll 1
-    for (int i = 0; i < rows_ahead; ++i) {
-      const int row = i - static_cast<int>(lane);
-      copy(first + (row < 0 ? B::stages * B::stage_rows + row : row) * B::row_bytes + lane * 16);
-      if (i % batch == batch - 1) async::commit();
+    for (int n = 0; n < AHEAD; ++n) {
+#pragma unroll
+      for (int s = 0; s < B::stage_rows; ++s) step(s);
+      entered();
     }
-    async::wait<groups_in_flight>();
   }
-  __device__ void copy(unsigned to) {
-    if (static_cast<unsigned>(next) < static_cast<unsigned>(rows)) {
-      async::copy16<async::Cache::l1_too>(to, source);
-    } else if (next >= 0 && next < padded) {
-      async::store16(to, int4{});
-    }
+  __device__ void entered() {
+    ++stage;
+    if (to == end) to -= B::stages * B::stage_bytes;
+  }
+  /// Rows below the grid become zero.
+  __device__ void step(int s) {
+    async::copy16_if(stage < filled, to, source, next < rows ? 16 : 0);
     ++next;
-    source += pitch;
-  }
-  __device__ void step(int s, unsigned at) {
-    const unsigned to = at + rows_ahead * B::row_bytes;
-    copy(to >= end ? to - B::stages * B::stage_bytes : to);
+    source += next < rows ? pitch : 0;
+    to += B::row_bytes;
     if (s % batch == batch - 1) {
       async::commit();
       async::wait<groups_in_flight>();
