@@ -77,9 +77,11 @@ ConfigOf<Problem> bands_config(const BandsUse& use, Kernel kernel, Arguments arg
   config.info.kernels = {{function, use.threads, use.shared_bytes, static_cast<int>(use.cluster),
                           static_cast<std::size_t>(B::stage_bytes) * use.stages_in_flight}};
   config.info.schedule = Schedule::name;
-  config.info.movement = {{"stages", B::stages},     {"stage_bytes", B::stage_bytes},
-                          {"batch", B::batch},       {"producer_warps", use.producer_warps},
-                          {"slots", B::hands_ahead}, {"depth", use.stages_in_flight}};
+  config.info.movement = {{"stages", B::stages},
+                          {"stage_bytes", B::stage_bytes},
+                          {"batch", B::batch},
+                          {"producer_warps", use.producer_warps},
+                          {"depth", use.stages_in_flight}};
   config.prepare = [=](const Problem& p, const Device& device) -> Launch {
     LaunchShape shape;
     shape.block = dim3(use.threads);

@@ -44,7 +44,7 @@ struct HeldLoader {
   __device__ void hold(int n) {
     if (n >= filled) return;
     chunks.each(n, [&](int i, int, std::int64_t from) {
-      held[PART][i] = __ldcs(reinterpret_cast<const int4*>(chunks.ref + from));
+      held[PART][i] = *reinterpret_cast<const int4*>(chunks.ref + from);
     });
   }
   __device__ void producer_begin() {
@@ -114,9 +114,9 @@ ConfigOf<Problem> tiles() {
   return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
 }
 
-template <class Schedule, int BATCH, int AHEAD, int PRODUCERS, int HELD>
+template <class Schedule, int BATCH, int PRODUCERS, int HELD>
 ConfigOf<Problem> held(const char* name) {
-  using B = Bands<Schedule, BATCH, 4, AHEAD>;
+  using B = Bands<Schedule, BATCH, 4>;
   using W = Warps<PRODUCERS>;
   return bands_config<Schedule, B>(
       {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
@@ -124,14 +124,8 @@ ConfigOf<Problem> held(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::baseline,
-    {tiles<Iso>(), columns<7>("7-stages"), columns<5>("5-stages"),
-     held<Bands64x32, 2, 1, 6, 4>("6-warps-hold-4"), held<Bands64x32, 2, 1, 3, 2>("3-warps-hold-2"),
-     held<Bands64x32, 2, 2, 6, 4>("6-warps-hold-4-ahead-2"),
-     held<Bands128x32, 1, 1, 6, 4>("6-warps-hold-4"),
-     held<Bands128x32, 2, 1, 6, 2>("6-warps-hold-2-pairs"),
-     held<Bands128x32, 2, 2, 6, 2>("6-warps-hold-2-pairs-ahead-2"),
-     held<Bands128x32, 1, 1, 3, 2>("3-warps-hold-2"),
-     held<Bands128x32, 1, 1, 3, 1>("3-warps-hold-1"), tiles<IsoPairs>()});
+    {tiles<Iso>(), columns<7>("7-stages"), held<Bands128x32, 1, 6, 4>("6-warps-hold-4"),
+     held<Bands128x32, 2, 6, 2>("6-warps-hold-2-pairs"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -127,10 +127,17 @@ __global__ void __launch_bounds__(column_box_threads, 1)
     if (place.band < bands) {
       if (warp == 0) {
         BoxConsumer<B> consumer(shared);
-        const ColumnLink<(CLUSTER > 1)> link(run, shared.column, place);
-        ColumnWalk<B, BoxConsumer<B>, (CLUSTER > 1)> walk(
-            run, place.band, consumer, link, held(async::shared_address(shared.stage)));
-        walk.walk(filled);
+        const auto walk = [&](auto to_ring) {
+          const ColumnLink<to_ring.value> link(run, shared.column, place);
+          ColumnWalk<B, BoxConsumer<B>, to_ring.value>(run, place.band, consumer, link,
+                                                       held(async::shared_address(shared.stage)))
+              .walk(filled);
+        };
+        if (CLUSTER > 1 && place.to_right) {
+          walk(std::integral_constant<bool, (CLUSTER > 1)>{});
+        } else {
+          walk(std::false_type{});
+        }
       } else if (warp == 2) {
         keep_column_ring(run, shared.column, place, static_cast<int>(run.pitch));
       } else if (threadIdx.x % 32 == 0) {

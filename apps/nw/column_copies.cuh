@@ -96,15 +96,6 @@ struct ColumnChunks {
   }
 };
 
-/// Where the walker copies ref itself (drop_off).
-template <class B>
-struct NoColumnLoader {
-  static constexpr int pending = 0;
-  __device__ NoColumnLoader(const ColumnChunks<B>&, int) {}
-  __device__ void begin() {}
-  __device__ void load(int, int*) {}
-};
-
 /// The kernel body. `Loader` is how ref gets into a stage: begin() before the first, then for every
 /// stage load(n, stage), whose data has come when load(n + Loader::pending) returns; behind the
 /// last one, too. Rows below the grid become zero.

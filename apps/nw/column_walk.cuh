@@ -28,14 +28,14 @@
 
 namespace amasia::nw {
 
-template <class B, class Pipeline, bool CLUSTER>
+template <class B, class Pipeline, bool TO_RING>
 struct ColumnWalk {
   static constexpr int rows = B::stage_rows;
   static constexpr unsigned row_bytes = B::row_bytes;
   static constexpr unsigned all = 0xffffffffu;
 
   Pipeline& pipeline;
-  using Link = ColumnLink<CLUSTER>;
+  using Link = ColumnLink<TO_RING>;
   const Link& link;
   const unsigned first, ring_bytes;
   const int lane, left_lane;
@@ -144,15 +144,15 @@ struct ColumnWalk {
       }
       if (s % 4 == 1) late = __any_sync(all, !Link::there(next_coming));
       // One branch for all that may keep a walk waiting
-      if (s == rows - 6 && CLUSTER) room = async_load(link.room_at);
+      if (s == rows - 6 && TO_RING) room = async_load(link.room_at);
       if (s == rows - 5 && !last) pipeline.look();
       if (s == rows - 2) {
-        const int needed = last ? 0 : (k + 1) * link.rows_of_room;
+        const int needed = last ? 0 : (k + 1) * rows;
         if constexpr (Pipeline::always_meets) {
           if (!last) pipeline.wait();
-        } else if (__any_sync(all, (!last && pipeline.missing()) || (CLUSTER && room < needed))) {
+        } else if (__any_sync(all, (!last && pipeline.missing()) || (TO_RING && room < needed))) {
           if (!last) pipeline.wait();
-          if (CLUSTER) Link::await_at_least(link.room_at, needed);
+          if (TO_RING) Link::await_at_least(link.room_at, needed);
         }
       }
       const unsigned later = next_row + enters[(s + 2) % rows] * (s + 2 < rows ? jump : then_jump);

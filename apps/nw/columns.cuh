@@ -126,16 +126,15 @@ __device__ inline void keep_column_ring(const ColumnRun& run, ColumnShared& shar
   }
 }
 
-/// The walker's side of both ends. All lanes call all of it. CLUSTER: there are blocks beside it.
-template <bool CLUSTER>
+/// The walker's side of both ends. All lanes call all of it. TO_RING: scores go to the ring of the
+/// next block of the cluster, and not to words in global memory.
+template <bool TO_RING>
 struct ColumnLink {
   const unsigned coming, nothing, consumed_at, room_at;
   const unsigned tag;
-  const bool last;               // the lane that has the band's last column
-  const int rows_of_room;        // that a period needs in the ring to the right
-  const int to_right, to_words;  // 0 or 1
-  unsigned long long words = 0;  // address of the word of the row that period 0 would begin with
-  unsigned long long ring_right = 0;  // the neighbour's ring
+  const bool last;              // the lane that has the band's last column
+  const int hands;              // 1 in that lane, if there is a band to the right
+  const unsigned long long to;  // address of row 0 of the ring, or of the words
 
   __device__ ColumnLink(const ColumnRun& run, ColumnShared& shared, const ColumnPlace& place)
       : coming(held(async::shared_address(shared.coming))),
@@ -144,13 +143,10 @@ struct ColumnLink {
         room_at(held(async::shared_address(&shared.room))),
         tag(held(run_tag(run.handover))),
         last(threadIdx.x % 32 == 31),
-        rows_of_room(held(place.to_right ? column_stage_rows : 0)),
-        to_right(held(static_cast<int>(last && place.to_right))),
-        to_words(held(static_cast<int>(last && place.hands_over() && !place.to_right))) {
-    words = held(reinterpret_cast<unsigned long long>(run.handover.words + place.band * run.pitch));
-    if (CLUSTER && place.to_right)
-      ring_right = held(dsm::remote_generic(shared.coming, dsm::rank() + 1));
-  }
+        hands(held(static_cast<int>(last && place.hands_over()))),
+        to(held(TO_RING ? dsm::remote_generic(shared.coming, dsm::rank() + 1)
+                        : reinterpret_cast<unsigned long long>(run.handover.words +
+                                                               place.band * run.pitch))) {}
   __device__ static bool there(const int4& four) {
     return min(min(four.x, four.y), min(four.z, four.w)) != no_score;
   }
@@ -198,29 +194,32 @@ struct ColumnLink {
         "r"(wanted)
         : "memory");
   }
-  /// Where a stage's scores of the last column go.
+  /// Where the scores of a stage's last column go.
   struct To {
-    unsigned long long words, ring;
-    int by_words, by_ring;  // 0 or 1
+    unsigned long long first;
+    int hands;  // 0 or 1
   };
   __device__ To to_rows(int first) const {
-    return {held(words + 8ll * first),
-            held(ring_right + 4 * static_cast<unsigned>(first) % (4 * ring_rows)),
-            first >= 0 ? to_words : 0, first >= 0 ? to_right : 0};
+    const std::int64_t bytes =
+        TO_RING ? 4 * (static_cast<unsigned>(first) % ring_rows) : std::int64_t{8} * first;
+    return {held(to + bytes), first >= 0 ? hands : 0};
   }
   /// Four of them, of the rows `row` ... `row` + 3 of the stage. Predicates, no branches.
-  __device__ void hand(const To& to, int row, int4 four) const {
-    asm volatile(
-        "{\n"
-        ".reg .pred hands;\n"
-        "setp.ne.s32 hands, %0, 0;\n"
-        "@hands st.relaxed.gpu.global.v2.u64 [%1], {%2, %3};\n"
-        "@hands st.relaxed.gpu.global.v2.u64 [%1+16], {%4, %5};\n"
-        "}\n" ::"r"(to.by_words),
-        "l"(to.words + 8 * row), "l"(word_of(tag, four.x)), "l"(word_of(tag, four.y)),
-        "l"(word_of(tag, four.z)), "l"(word_of(tag, four.w))
-        : "memory");
-    if constexpr (CLUSTER) dsm::store_relaxed_if(to.by_ring, to.ring + 4 * row, four);
+  __device__ void hand(const To& stage, int row, int4 four) const {
+    if constexpr (TO_RING) {
+      dsm::store_relaxed_if(stage.hands, stage.first + 4 * row, four);
+    } else {
+      asm volatile(
+          "{\n"
+          ".reg .pred hands;\n"
+          "setp.ne.s32 hands, %0, 0;\n"
+          "@hands st.relaxed.gpu.global.v2.u64 [%1], {%2, %3};\n"
+          "@hands st.relaxed.gpu.global.v2.u64 [%1+16], {%4, %5};\n"
+          "}\n" ::"r"(stage.hands),
+          "l"(stage.first + 8 * row), "l"(word_of(tag, four.x)), "l"(word_of(tag, four.y)),
+          "l"(word_of(tag, four.z)), "l"(word_of(tag, four.w))
+          : "memory");
+    }
   }
 };
 

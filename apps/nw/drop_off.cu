@@ -6,10 +6,10 @@
 // - bands: a lane's next cells of ref, in the very place where it will put their scores. The price:
 //   the warp that computes also issues the copies, 16 bytes each where a line has 128. A batch does
 //   not change what a lane asks for: pairs only halve the barriers at which scores are taken away.
-#include "apps/nw/column_copies.cuh"
 #include "apps/nw/diagonals.cuh"
+#include "apps/nw/own_columns.cuh"
 #include "apps/nw/private_stages.cuh"
-#include "variants/ptx/cp_async_if.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {
 namespace {
@@ -80,60 +80,6 @@ __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
       run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
-/// columns-128: a lane's own columns of the rows that it meets AHEAD stages later, in the place
-/// where it will put their scores. The lanes copy the same row at the same time, a line of four
-/// sectors, and meet it one after another. The warps that copy elsewhere only carry scores away
-/// here; `full` says that a stage's place is free.
-template <class B, int AHEAD>
-struct OwnColumns : ColumnConsumer<B, AHEAD> {
-  static_assert(AHEAD <= B::stages - 4);
-  static constexpr int batch = 4;  // rows of a group of copies
-  // Of the next step's row and of the batch - 1 behind it all has come
-  static constexpr int groups_in_flight = AHEAD * B::stage_rows / batch - 2;
-  const int rows, filled;
-  unsigned to;         // the place of the row to copy next
-  const unsigned end;  // of the ring
-  const int* source;   // that row, in the lane's columns
-  std::int64_t pitch;  // of a row; 0 where the grid has no such columns
-  int next = 0;        // that row
-  int stage = 0;       // and its stage
-
-  __device__ OwnColumns(const ColumnRun& run, int band, ColumnStages<B>& shared)
-      : ColumnConsumer<B, AHEAD>(run, band, shared),
-        rows(static_cast<int>(run.ref.rows)),
-        filled(B::filled(run.ref.rows)),
-        to(async::held_address(shared.stage) + threadIdx.x % 32 * 16),
-        end(to + B::stages * B::stage_bytes) {
-    const std::int64_t column = std::int64_t{band} * B::columns + threadIdx.x % 32 * 4;
-    pitch = column < run.ref.pitch ? run.ref.pitch : 0;
-    source = run.ref.data + (pitch != 0 ? column : 0);
-  }
-  __device__ void begin() {
-    ColumnConsumer<B, AHEAD>::begin();
-#pragma unroll 1
-    for (int n = 0; n < AHEAD; ++n) {
-#pragma unroll
-      for (int s = 0; s < B::stage_rows; ++s) step(s);
-      entered();
-    }
-  }
-  __device__ void entered() {
-    ++stage;
-    if (to == end) to -= B::stages * B::stage_bytes;
-  }
-  /// Rows below the grid become zero.
-  __device__ void step(int s) {
-    async::copy16_if(stage < filled, to, source, next < rows ? 16 : 0);
-    ++next;
-    source += next < rows ? pitch : 0;
-    to += B::row_bytes;
-    if (s % batch == batch - 1) {
-      async::commit();
-      async::wait<groups_in_flight>();
-    }
-  }
-};
-
 template <class B, int AHEAD>
 __global__ void __launch_bounds__(column_threads) column_bands(ColumnRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -154,9 +100,9 @@ ConfigOf<Problem> tiles(const char* name) {
                                     sizeof(int) * tile16 * (DEPTH + 1));
 }
 
-template <class Schedule, int BATCH, int AHEAD, int STAGES>
+template <class Schedule, int BATCH, int STAGES>
 ConfigOf<Problem> slots(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
+  using B = Bands<Schedule, BATCH, STAGES>;
   using W = Warps<3>;
   BandsUse use{name, W::block_threads, sizeof(BandSharedStorage<B>), 0, STAGES - 3};
   return bands_config<Schedule, B>(use, bands<B, W>);
@@ -164,12 +110,8 @@ ConfigOf<Problem> slots(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::drop_off,
-    {tiles<Iso, 7>(""), columns<7, 3>("7-stages"), columns<7, 2>("7-stages-2-ahead"),
-     slots<Bands64x32, 2, 1, 6>("6-stages"), slots<Bands64x32, 2, 1, 4>("4-stages"),
-     slots<Bands64x32, 2, 2, 6>("6-stages-ahead-2"), slots<Bands128x32, 1, 1, 6>("6-stages"),
-     slots<Bands128x32, 1, 1, 12>("12-stages"), slots<Bands128x32, 2, 1, 6>("6-stages-pairs"),
-     slots<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs, 7>(""),
-     tiles<Iso, 1>("1-row")});
+    {tiles<Iso, 7>(""), columns<7, 3>("7-stages"), slots<Bands128x32, 1, 6>("6-stages"),
+     slots<Bands128x32, 2, 6>("6-stages-pairs"), tiles<IsoPairs, 7>(""), tiles<Iso, 1>("1-row")});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -54,10 +54,10 @@ struct Diagonals {
 /// read at a slant spread over all banks: in the same step, eight neighbouring lanes read eight
 /// different chunks of 16 bytes.
 ///
-/// The walk asks for the row above AHEAD hand-overs before it needs it. The answer takes 300 to 500
-/// cycles (L2 of an H200), so the 8 steps of one hand-over are enough; to ask earlier keeps the
-/// band further behind the one above it.
-template <class Schedule, int BATCH, int STAGES, int AHEAD = 1>
+/// The walk asks for the row above one hand-over before it needs it. The answer takes 300 to 500
+/// cycles (L2 of an H200), so the 8 steps of a hand-over are enough; to ask earlier keeps the band
+/// further behind the one above it.
+template <class Schedule, int BATCH, int STAGES>
 struct Bands {
   static constexpr int lane_rows = Schedule::lane_rows;
   static constexpr int step_columns = 4;
@@ -75,13 +75,8 @@ struct Bands {
   static constexpr int hand_columns = Schedule::hand_columns;
   static constexpr int hand_steps = hand_columns / step_columns;
   static constexpr int hands = period / hand_steps;  // hand-overs in a period
-  static constexpr int hands_ahead = AHEAD;
-  /// Places for words that were asked for. A hand-over's place must be the same in every period, so
-  /// that it is a register and no index.
-  static constexpr int hand_slots = hands_ahead == 3 ? 4 : hands_ahead;
 
   static_assert(period <= 32 && tile_columns % hand_columns == 0 && hand_steps >= 4);
-  static_assert(hands % hand_slots == 0, "see hand_slots");
   static_assert(rows >= fewest_band_rows, "instance.cu allocates words for no more bands");
 
   AMASIA_HD static constexpr int bands(std::int64_t grid_rows) {

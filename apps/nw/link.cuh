@@ -2,14 +2,13 @@
 // (ClusterLink); both offer what walk.cuh asks for:
 //
 //   begin(band)             before a walk
-//   missing<SLOT>(late)     are the next hand_columns columns of the row above not there?
-//   await<SLOT>()           wait for them
-//   take<SLOT>(row)         put them to `row` in shared memory, ask for others in their place
+//   missing(late)           are the next hand_columns columns of the row above not there?
+//   await()                 wait for them
+//   take(row)               put them to `row` in shared memory, ask for others in their place
 //   pick(row), give(first)  read hand_columns columns of the bottom row at `row`; hand them on as
 //                           columns first, first + 1, ...
 //
-// In pieces, so that the walk can put apart what has to wait from what must not wait for it. SLOT
-// is the place that the words were asked for in (geometry.hpp, hand_slots).
+// In pieces, so that the walk can put apart what has to wait from what must not wait for it.
 #pragma once
 
 #include "apps/nw/bands.cuh"
@@ -38,7 +37,7 @@ __device__ T held(T value) {
 
 /// Words of score and run (nw.hpp, Handover), one of hand_columns columns per lane: where there are
 /// more lanes than columns, some do what others do, because a condition would cost more. They are
-/// asked for hands_ahead hand-overs before they are wanted, so that a walk need not stand still for
+/// asked for one hand-over before they are wanted, so that a walk need not stand still for
 /// the memory's latency.
 ///
 /// Every lane asks, always, for words that exist: a request under a condition becomes, in machine
@@ -46,7 +45,6 @@ __device__ T held(T value) {
 template <class B>
 struct WordLink {
   static constexpr int columns = B::hand_columns;
-  static constexpr int slots = B::hand_slots;
   static constexpr unsigned step_bytes = columns * sizeof(unsigned long long);
 
   const BandRun& run;
@@ -60,7 +58,7 @@ struct WordLink {
   unsigned waits = 0;  // a mask: all or nothing, for the first band and beyond the last word
   int above = 0;       // what the border has instead of the next word
   int above_step = 0;
-  unsigned long long asked[slots] = {};
+  unsigned long long asked = 0;
   int picked = 0;
 
   __device__ WordLink(const BandRun& r, unsigned t)
@@ -78,8 +76,7 @@ struct WordLink {
     waits = band > 0 ? ~0u : 0;
     above = border(column + 1, run.penalty);
     above_step = held(columns * run.penalty);
-#pragma unroll
-    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
+    ask_next(asked);
   }
   __device__ unsigned long long address_of(std::int64_t band, int column) const {
     return held(reinterpret_cast<unsigned long long>(run.handover.words +
@@ -98,24 +95,20 @@ struct WordLink {
   /// Not zero while a word is missing. `late` is any value that the walk has just worked out: the
   /// compiler would move the test, which waits for the word, up to where the word was asked for; it
   /// cannot when the tag depends on `late`.
-  template <int SLOT>
   __device__ unsigned missing(int late) const {
     const unsigned wanted = tag + static_cast<unsigned>(zero * late);
-    return (static_cast<unsigned>(asked[SLOT] >> 32) ^ wanted) & waits;
+    return (static_cast<unsigned>(asked >> 32) ^ wanted) & waits;
   }
-  template <int SLOT>
   __device__ void await() {
     // Back from the word to ask for next: as many as there are, none beyond the last
-    const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
-    const unsigned long long address = from - (since > 0 ? since * step_bytes : 0);
-    while (__any_sync(0xffffffffu, missing<SLOT>(0))) ask(asked[SLOT], address);
+    const unsigned long long address = from - (left > 0 ? step_bytes : 0);
+    while (__any_sync(0xffffffffu, missing(0))) ask(asked, address);
   }
-  template <int SLOT>
   __device__ void take(unsigned row) {
-    store_shared(row + place, waits != 0 ? static_cast<int>(asked[SLOT]) : above);
+    store_shared(row + place, waits != 0 ? static_cast<int>(asked) : above);
     above -= above_step;
-    ask_next(asked[(SLOT + B::hands_ahead) % slots]);
-    waits = left > -B::hands_ahead ? waits : 0;  // are there words for the next hand-over?
+    ask_next(asked);
+    waits = left > -1 ? waits : 0;  // are there words for the next hand-over?
     __syncwarp();
   }
   __device__ void pick(unsigned row) {

@@ -75,9 +75,9 @@ ConfigOf<Problem> tiles() {
       Schedule::tiles * sizeof(RefTile));
 }
 
-template <class Schedule, int BATCH, int AHEAD, int STAGES, int PRODUCERS = 3>
+template <class Schedule, int BATCH, int STAGES, int PRODUCERS = 3>
 ConfigOf<Problem> ring(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
+  using B = Bands<Schedule, BATCH, STAGES>;
   using W = Warps<PRODUCERS>;
   return bands_config<Schedule, B>(
       {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, STAGES - 3}, bands<B, W>);
@@ -85,13 +85,9 @@ ConfigOf<Problem> ring(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::overlap,
-    {tiles<Iso>(), async_columns<7, 3>("7-stages"), ring<Bands64x32, 2, 1, 12>("12-stages"),
-     ring<Bands64x32, 2, 1, 6>("6-stages"), ring<Bands64x32, 2, 1, 12, 6>("12-stages-6-warps"),
-     ring<Bands64x32, 2, 2, 12>("12-stages-ahead-2"), ring<Bands128x32, 1, 1, 12>("12-stages"),
-     ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 1, 1, 12, 6>("12-stages-6-warps"),
-     ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
-     ring<Bands128x32, 2, 1, 6, 6>("6-stages-pairs-6-warps"),
-     ring<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs>()});
+    {tiles<Iso>(), async_columns<7, 3>("7-stages"), ring<Bands128x32, 1, 12>("12-stages"),
+     ring<Bands128x32, 1, 6>("6-stages"), ring<Bands128x32, 2, 6, 6>("6-stages-pairs-6-warps"),
+     tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -43,21 +43,18 @@ ConfigOf<Problem> tiles() {
   return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
 }
 
-template <class Schedule, int BATCH, int AHEAD, int PRODUCERS>
+template <class Schedule, int BATCH, int PRODUCERS>
 ConfigOf<Problem> stages4(const char* name) {
-  using B = Bands<Schedule, BATCH, 4, AHEAD>;
+  using B = Bands<Schedule, BATCH, 4>;
   using W = Warps<PRODUCERS>;
   return bands_config<Schedule, B>(
       {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, 1}, bands<B, W>);
 }
 
-const bool registered = register_variant<Problem>(
-    "nw", Strategy::register_bypass,
-    {tiles<Iso>(), async_columns<7, 0>("7-stages"), stages4<Bands64x32, 2, 1, 3>("3-warps"),
-     stages4<Bands64x32, 2, 1, 6>("6-warps"), stages4<Bands64x32, 2, 2, 6>("6-warps-ahead-2"),
-     stages4<Bands128x32, 1, 1, 3>("3-warps"), stages4<Bands128x32, 2, 1, 3>("3-warps-pairs"),
-     stages4<Bands128x32, 1, 1, 6>("6-warps"), stages4<Bands128x32, 2, 1, 6>("6-warps-pairs"),
-     stages4<Bands128x32, 2, 2, 6>("6-warps-pairs-ahead-2"), tiles<IsoPairs>()});
+const bool registered =
+    register_variant<Problem>("nw", Strategy::register_bypass,
+                              {tiles<Iso>(), async_columns<7, 0>("7-stages"),
+                               stages4<Bands128x32, 2, 6>("6-warps-pairs"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

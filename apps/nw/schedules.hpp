@@ -30,14 +30,6 @@ struct Bands128x32 {
   static constexpr int lane_rows = 4;
   static constexpr int hand_columns = 32;
 };
-/// Half the rows are half the cells of a step, so a band lets go of its neighbour earlier and is
-/// done in half the time.
-struct Bands64x32 {
-  static constexpr std::string_view name = "bands-64x32";
-  static constexpr int lane_rows = 2;
-  static constexpr int hand_columns = 32;
-};
-
 /// One persistent launch: a warp walks a band of 128 columns down the rows, a lane makes a row of 4
 /// cells a step, and the last column goes to the band to the right four rows at a time.
 struct Columns128 {
@@ -45,16 +37,13 @@ struct Columns128 {
 };
 
 /// The fewest rows that a band has in any schedule: what handing over needs most memory for.
-inline constexpr int fewest_band_rows = 32 * Bands64x32::lane_rows;
+inline constexpr int fewest_band_rows = 32 * Bands128x32::lane_rows;
 
 inline std::vector<Schedule> all_schedules() {
   return {
       {Iso::name, "the original: 16 x 16 tiles, a launch per anti-diagonal of tiles"},
       {IsoPairs::name,
        "two 16 x 16 tiles, one below the other, in each launch: three quarters of the launches"},
-      {Bands64x32::name,
-       "one persistent launch of bands of 64 rows, 2 x 4 cells a step, bottom rows handed down 32 "
-       "columns at a time"},
       {Bands128x32::name,
        "one persistent launch of bands of 128 rows, 4 x 4 cells a step, bottom rows handed down 32 "
        "columns at a time"},

@@ -98,9 +98,9 @@ ConfigOf<Problem> tiles() {
       [](const Problem& p) { return tensor_maps(p, tile16, tile16); });
 }
 
-template <class Schedule, int BATCH, int AHEAD, int STAGES>
+template <class Schedule, int BATCH, int STAGES>
 ConfigOf<Problem> ring(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
+  using B = Bands<Schedule, BATCH, STAGES>;
   return bands_config<Schedule, B>(
       {name, tma_threads, sizeof(TmaSharedStorage<B>), tma_producers, STAGES - 3}, bands<B>,
       maps_of_bands<B>);
@@ -115,11 +115,8 @@ ConfigOf<Problem> columns(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::tma,
-    {tiles<Iso>(), columns<7>("7-stages"), columns<10>("10-stages"),
-     ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
-     ring<Bands64x32, 2, 2, 12>("12-stages-ahead-2"), ring<Bands128x32, 1, 1, 12>("12-stages"),
-     ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
-     ring<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs>()});
+    {tiles<Iso>(), columns<7>("7-stages"), ring<Bands128x32, 1, 12>("12-stages"),
+     ring<Bands128x32, 2, 6>("6-stages-pairs"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

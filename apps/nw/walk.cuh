@@ -55,9 +55,9 @@ __device__ __forceinline__ void each_constant(F&& f) {
 /// bands of 128 rows: early, the walks that only meet their producers at a barrier take 0.98 ms for
 /// 1.11 (overlap; no difference for baseline and register_bypass, which wait for memory); late,
 /// those that wait for an mbarrier take 0.93 for 0.97 (tma), and those that copy ref
-/// themselves 1.34 for 1.37 (drop_off). In bands of 64 rows late is as fast or faster for all.
+/// themselves 1.34 for 1.37 (drop_off).
 template <class B, class Pipeline>
-inline constexpr bool adds_early = Pipeline::only_meets_at_barriers&& B::lane_rows == 4;
+inline constexpr bool adds_early = Pipeline::only_meets_at_barriers;
 
 template <class B, class Pipeline, class Link>
 __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline& pipeline,
@@ -90,8 +90,8 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline
   for (int c = lane; c < B::hand_columns; c += 32) above.zero[c] = 0;
   link.begin(band);
   pipeline.begin(band);
-  link.template await<0>();
-  link.template take<0>(incoming);
+  link.await();
+  link.take(incoming);
   Edge<rows> edge{};
   // The four scores above the next cells are the sum of what the lane above has (`handed`) and what
   // the band above has (`coming`), one of which is zero. Between where they come and where they are
@@ -126,7 +126,6 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline
       constexpr int q = decltype(hand)::value;
       constexpr bool last_hand = q == B::hands - 1;
       // Words that the band below waits for were asked for in the same place in every period
-      constexpr int slot = (q + 1) % B::hand_slots;
       const int jump_here = jump * in_hand[q];
       const int jump_then = last_hand ? next_jump * in_hand[0] : jump * in_hand[(q + 1) % B::hands];
 #pragma unroll
@@ -140,13 +139,13 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline
         if (last_hand && s == steps - 3) pipeline.consumer_try_wait(k);
         if (s == steps - 1) {
           // One branch for both that may keep a walk waiting
-          unsigned missing = link.template missing<slot>(edge.corner);
+          unsigned missing = link.missing(edge.corner);
           if (last_hand) missing |= pipeline.missing();
           if (__any_sync(all, missing)) {
-            link.template await<slot>();
+            link.await();
             if (last_hand) pipeline.consumer_wait();
           }
-          link.template take<slot>(incoming);
+          link.take(incoming);
           link.give(B::finished(k, q));
         }
         // The next step's ref, and what lane 0 continues then
