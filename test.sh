@@ -28,11 +28,16 @@ if [[ -n $gpu_capability && -z $gpu_obstacle && $gpu_capability != 90 ]]; then
     *) architectures="90a-real;$gpu_capability-real" ;;
   esac
 fi
-status=0 volta_job=""
+status=0 volta_job="" volta_code=""
 wait_for_volta() {
   [[ -n $volta_job ]] || return 0
-  # 3: without a CUDA 12 toolkit its tests are skipped.
-  wait "$volta_job" || [[ $? == 3 ]] || status=1
+  local ended=0
+  wait "$volta_job" || ended=$?
+  case $ended in
+    0) volta_code=$PWD/build/volta/code ;;
+    3) ;; # without a CUDA 12 toolkit there is nothing to test
+    *) status=1 ;;
+  esac
   volta_job=""
   cat "$volta_log" >&2
   rm -f "$volta_log"
@@ -61,12 +66,12 @@ ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 900 --output-on
 # clusters and servers.
 workers=0
 [[ -n $gpu_capability ]] || workers=$(($(nproc) + 1))
-volta_tests=tests/python/test_volta.py
-python -m pytest -n "$workers" --dist loadfile --ignore "$volta_tests" --junitxml "$pytest_report" || status=1
+python -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder --junitxml "$pytest_report" || status=1
 counted=("$ctest_report" "$case_reports" "$pytest_report")
-if [[ $preset == ci_all ]]; then
-  wait_for_volta
-  python -m pytest "$volta_tests" --junitxml "$volta_report" || status=1
+wait_for_volta
+if [[ -n $volta_code ]]; then # what it compiled shows the signatures of baseline and of the fallbacks
+  AMASIA_CODE=$volta_code AMASIA_CODE_ARCHITECTURES=70-real "$AMASIA_BUILD/tests/signature_test" \
+    --gtest_filter='EveryVariant/Signature.PtxFollowsTheStrategy/*' --gtest_output="xml:$volta_report" || status=1
   counted+=("$volta_report")
 fi
 python scripts/test_summary.py --programs "${counted[@]}" || status=1

@@ -60,15 +60,6 @@ if(missing_libraries)
               "apt-get install${missing_packages} (scripts/setup.sh installs what is missing).")
 endif()
 
-if(AMASIA_CUDA)
-  include(cuda_headers)
-  amasia_missing_cuda_headers(missing_headers ${CMAKE_CUDA_COMPILER})
-  if(missing_headers)
-    amasia_fail("${nvcc} lacks headers, by the names of NVIDIA's wheels: ${missing_headers}. Complete the "
-                "toolkit, or remove this build folder and let scripts/setup.sh find or install another.")
-  endif()
-endif()
-
 # fmt, linked statically. Compiled once where it is the version that cmake/fmt.cpp was written for
 # (Debian 12, Ubuntu 24.04): formatting then costs a source file 0.5 s instead of 2 to 4. Otherwise it is
 # compiled wherever it is included.

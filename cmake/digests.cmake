@@ -5,7 +5,6 @@
 # `cmake --build build/cpu --target <target>_digests` computes the digests and nothing else.
 
 include(code_options)
-include(rooms)
 
 # Knows what of a source counts. Installed, too: amasia_add_app() asks it.
 file(GLOB digest_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/digests/*.cpp)

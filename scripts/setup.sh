@@ -326,15 +326,12 @@ nvcc_defect() {
   elif ! version_at_least "$version" 12.4; then
     echo "CUDA $version is older than 12.4"
   else
-    # A toolkit without its headers, or one that refuses the machine's g++, shows here. Few headers of CUDA's
-    # C++ library compile in half a second.
+    # A toolkit without its headers, or one that refuses the machine's g++, shows here: some packages of NVIDIA's
+    # hold parts of a toolkit. A header of each part, of the C++ library a small one.
     probe=$(mktemp -d)
-    echo '#include <cuda/std/cstdint>' >"$probe/probe.cu"
-    if ! "$nvcc" -std=c++17 -c "$probe/probe.cu" -o "$probe/probe.o" >"$probe/log" 2>&1; then
-      echo "it cannot compile with this g++: $(grep -m 1 -i error "$probe/log")"
-    else
-      cmake "-DNVCC=$nvcc" -P cmake/cuda_headers.cmake 2>&1
-    fi
+    printf '#include <%s>\n' cuda_runtime.h cuda_profiler_api.h mma.h cuda/std/cstdint >"$probe/probe.cu"
+    "$nvcc" -std=c++17 -c "$probe/probe.cu" -o "$probe/probe.o" >"$probe/log" 2>&1 ||
+      echo "it cannot compile here: $(grep -m 1 -i error "$probe/log")"
     rm -rf "$probe"
   fi
 }

@@ -28,13 +28,16 @@ esac || {
 }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Of the right release, and with every header that the sources include.
+# Of the right release, and with a header of each part of a toolkit.
 usable() {
-  local lacks
+  local probe says status=0
   "$1" --version 2>/dev/null | grep -qE 'release 12\.([4-9]|[1-9][0-9])' || return 1
-  lacks=$(cmake "-DNVCC=$1" -P cmake/cuda_headers.cmake 2>&1) || return 1
-  [[ -z $lacks ]] || say "passing over $1: $lacks"
-  [[ -z $lacks ]]
+  probe=$(mktemp --suffix=.cu)
+  printf '#include <%s>\n' cuda_runtime.h cuda_profiler_api.h mma.h cuda/pipeline >"$probe"
+  says=$("$1" -std=c++17 -E "$probe" 2>&1 >/dev/null) || status=1
+  rm -f "$probe"
+  [[ $status == 0 ]] || say "passing over $1: $(grep -m 1 -i error <<<"$says")"
+  return "$status"
 }
 
 find_toolkit() {

@@ -146,7 +146,8 @@ std::string describe(const Preview& p) {
 
 void print_preview(const Preview& preview) {
   write_data(describe(preview));
-  say_next("the same command without --dry-run", "runs it");
+  const char* where = preview.machine.device ? "" : ", on a machine whose GPU this build can use,";
+  say_next(fmt::format("the same command without --dry-run{}", where), "runs it");
 }
 
 }  // namespace amasia

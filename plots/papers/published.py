@@ -7,17 +7,17 @@ ours (plots/papers/ours.py), from which cell, and what makes the two agree.
 from __future__ import annotations
 
 import csv
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from plots.errors import PlotsError
-from plots.papers.specifications import spec_of_driver
+from plots.papers.specifications import FOLDER, printed_tables, spec_of_driver
 from plots.tree import ROOT
-
-FOLDER = ROOT / "inputs" / "published"
 
 RELATIONS = ("equal", "at least", "at most", "within")
 BASES = ("value", "ratio", "share", "own share", "table", "beside")
@@ -29,6 +29,12 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         lines = [line for line in file if not line.startswith("#")]
     return list(csv.DictReader(lines))
+
+
+@cache
+def printed_rows(table: str) -> list[dict[str, str]]:
+    """The rows of a table that a document prints."""
+    return list(csv.DictReader(printed_tables()[table].splitlines()))
 
 
 @dataclass(frozen=True)
@@ -118,12 +124,11 @@ def conditions(text: str) -> dict[str, str]:
 
 
 def published_row(file: str, where: str, place: str) -> dict[str, str]:
-    """The only row of a published CSV that meets the conditions. Raises PlotsError otherwise."""
+    """The only row of a printed table that meets the conditions. Raises PlotsError otherwise."""
     wanted = conditions(where)
-    rows = read_csv(FOLDER / f"{file}.csv")
-    matching = [r for r in rows if all(r.get(k) == v for k, v in wanted.items())]
+    matching = [r for r in printed_rows(file) if all(r.get(k) == v for k, v in wanted.items())]
     if len(matching) != 1:
-        raise PlotsError(f"{place}: {len(matching)} rows of {file}.csv match, not one")
+        raise PlotsError(f"{place}: {len(matching)} rows of {file} match, not one")
     return matching[0]
 
 
@@ -139,10 +144,24 @@ def _published(row: dict[str, str], place: str) -> tuple[float, float]:
     return low, high
 
 
+def written_out(row: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The rows that one with lists stands for: {1=a|b} and {1}, see the head of comparisons.csv."""
+    text = "\0".join(row.values())
+    lists = {name: of.split("|") for name, of in re.findall(r"\{(\w+)=([^}]*)\}", text)}
+    sizes = {name[0]: len(of) for name, of in lists.items()}
+    loops = sorted(sizes, reverse=True)
+    for turn in itertools.product(*(range(sizes[loop]) for loop in loops)):
+        at = dict(zip(loops, turn, strict=True))
+        chosen = {name: of[at[name[0]]] for name, of in lists.items()}
+        cells = re.sub(r"\{(\w+)(=[^}]*)?\}", lambda m, now=chosen: now[m[1]], text).split("\0")
+        yield dict(zip(row, cells, strict=True))
+
+
 @cache
 def comparisons() -> list[Comparison]:
     found = []
-    for row in read_csv(FOLDER / "comparisons.csv"):
+    rows = read_csv(FOLDER / "comparisons.csv")
+    for row in (one for of in rows for one in written_out(of)):
         place = f"{row['id']} ({row['label']})"
         low, high = _published(row, place)
         scale = float(row["scale"])

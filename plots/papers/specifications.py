@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pandas as pd
 
 from plots.errors import PlotsError, nearest
 from plots.tree import ROOT
 
-TABLE1 = ROOT / "inputs" / "published" / "s003_table1_gpu_specs.csv"
-QUOTED = ROOT / "inputs" / "published" / "s003_text_speedups.csv"
+FOLDER = ROOT / "inputs" / "published"
+TABLE1 = "s003_table1_gpu_specs"
+QUOTED = "s003_text_speedups"
 DATASHEETS = ROOT / "inputs" / "specifications" / "gpus.csv"
 
 
@@ -70,9 +72,20 @@ class Expectation:
         )
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """A CSV whose comment lines start with '#'."""
-    return pd.read_csv(path, comment="#")
+@cache
+def printed_tables() -> dict[str, str]:
+    """What the documents print: name -> CSV. A file has several; the line above each names it."""
+    found: dict[str, str] = {}
+    for path in (*sorted(FOLDER.glob("s0*.csv")), FOLDER / "quoted.csv"):
+        text = path.read_text(encoding="utf-8")
+        _, *parts = re.split(r"^# (\w+): .*\n", text, flags=re.MULTILINE)
+        found |= zip(parts[::2], parts[1::2], strict=True)
+    return found
+
+
+def read_table(name: str) -> pd.DataFrame:
+    """A table that a document prints."""
+    return pd.read_csv(io.StringIO(printed_tables()[name]))
 
 
 # What the paper's text calls the devices of its Table 1, where the words differ: the table names
@@ -103,7 +116,7 @@ def datasheet_specs() -> tuple[Spec, ...]:
             r.name, r.architecture, r.year, r.bandwidth_gb_s, r.fp32_tflops, r.fp64_tflops, r.sms,
             r.tdp_w, r.die_mm2, r.source, tuple(r.driver_names.split(";")),
         )
-        for r in read_table(DATASHEETS).itertuples(index=False)
+        for r in pd.read_csv(DATASHEETS, comment="#").itertuples(index=False)
     )  # fmt: skip
 
 

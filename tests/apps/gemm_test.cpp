@@ -123,14 +123,6 @@ TEST(Walk, WhatRunsAtOneTimeIsAboutSquare) {
   }
 }
 
-TEST(Walk, SlicesReachTheLastTerm) {
-  for (int k : {1, 31, 32, 33, 64, 1000}) {
-    const Walk walk(10, 10, k, 128, 256, 32, 1);
-    EXPECT_GE(walk.slices * 32, k);
-    EXPECT_LT((walk.slices - 1) * 32, k);
-  }
-}
-
 // ---- turns.hpp
 
 /// Fills the ring as the producer does, slice by slice of the walk, and asks each team where it
@@ -215,12 +207,17 @@ TEST(SharedWalk, EverySliceOfEverySumIsMultipliedOnce) {
     std::map<int, Range> stored;  // slot -> slices of `tile_in`
     std::map<int, int> tile_in;   // slot -> shared tile
     for (int worker = 0; worker < walk.workers; ++worker) {
+      SharedWalk::Position copied(walk, worker);  // where a producer is meanwhile
       for (int step = worker; walk.has(step); step += walk.workers) {
         const TilePlace at = walk.place(step, 0);
         const Range run = walk.run(step);
         auto& of_tile = times[{at.row, at.column}];
         of_tile.resize(static_cast<std::size_t>(walk.slices));
-        for (int slice = run.first; slice < run.end; ++slice) ++of_tile.at(slice);
+        for (int slice = run.first; slice < run.end; ++slice) {
+          ++of_tile.at(slice);
+          ASSERT_TRUE(copied.more(walk) && copied.step == step && copied.slice == slice) << c;
+          ASSERT_EQ(copied.advance(walk, walk.workers), slice + 1 == run.end) << c;
+        }
         if (walk.is_whole(step)) {
           ASSERT_TRUE(run.first == 0 && run.end == walk.slices) << c;
         } else {
@@ -230,6 +227,7 @@ TEST(SharedWalk, EverySliceOfEverySumIsMultipliedOnce) {
           ASSERT_TRUE(piece.slot >= 0 && piece.slot < walk.pieces()) << c;
         }
       }
+      ASSERT_FALSE(copied.more(walk)) << c;
     }
     ASSERT_EQ(static_cast<std::int64_t>(times.size()), walk.steps()) << c;
     for (const auto& [tile, of_tile] : times) {
@@ -252,26 +250,10 @@ TEST(SharedWalk, EverySliceOfEverySumIsMultipliedOnce) {
   }
 }
 
-TEST(SharedWalk, CopiesGoTheSameWay) {
-  for (const SharedCase& c : shared_cases()) {
-    const SharedWalk walk = walk_of(c);
-    for (int worker = 0; worker < walk.workers; ++worker) {
-      SharedWalk::Position at(walk, worker);
-      for (int step = worker; walk.has(step); step += walk.workers) {
-        const Range run = walk.run(step);
-        for (int slice = run.first; slice < run.end; ++slice) {
-          ASSERT_TRUE(at.more(walk) && at.step == step && at.slice == slice) << c;
-          ASSERT_EQ(at.advance(walk, walk.workers), slice + 1 == run.end) << c;
-        }
-      }
-      ASSERT_FALSE(at.more(walk)) << c;
-    }
-  }
-}
-
 TEST(SharedWalk, SharesAreEvenAndLongEnough) {
   for (const SharedCase& c : shared_cases()) {
     const SharedWalk walk = walk_of(c);
+    EXPECT_EQ(walk.slices, (c.k + 31) / 32) << c;
     EXPECT_EQ(walk.whole % walk.workers, 0) << c;
     EXPECT_LE(walk.workers, c.resident) << c;
     EXPECT_LT(walk.shared, c.resident) << c;

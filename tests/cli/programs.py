@@ -52,6 +52,27 @@ def runner(name: str) -> Run:
     return run
 
 
+class Stubbed:
+    """A program around the stub device, in a folder of its own, with the script it is to follow."""
+
+    name, command = "amasia-stub", ()
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder, self.log = folder, folder / "log"
+
+    def environment(self, script: dict | None = None) -> dict[str, str]:
+        return {"AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})})}
+
+    def run(
+        self, *arguments: str, script: dict | None = None, status: int | None = 0, **environment
+    ) -> subprocess.CompletedProcess:
+        """Fails unless it ends with this status."""
+        return runner(self.name)(
+            *self.command, *arguments, cwd=self.folder, timeout=120, status=status,
+            **{**self.environment(script), **environment},
+        )  # fmt: skip
+
+
 # What a row that has none of it leaves out.
 LEFT_OUT = {"repeat": 0, "reason": "", "fallback": "", "verdict": None, "time_ms": None}
 

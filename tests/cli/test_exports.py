@@ -33,9 +33,6 @@ def exports(amasia: Run, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Pa
     return folder
 
 
-# --- CSV ------------------------------------------------------------------------------------------
-
-
 def below_each_other(exports: pathlib.Path, kind: str) -> pandas.DataFrame:
     tables = [pandas.read_csv(exports / f"{gpu}-{n}{kind}.csv") for gpu in RECORDED for n in (0, 1)]
     for table in tables:
@@ -57,25 +54,18 @@ def test_tables_of_two_gpus_are_one_table(exports: pathlib.Path) -> None:
     by_gpu = case.groupby(["gpu", "size"]).time_ms.median().unstack("gpu").dropna()
     assert len(by_gpu) > 0 and (by_gpu["NVIDIA H200"] > 0).all()
 
+    # The medians are those of the result files.
+    for files in RECORDED.values():
+        document = read_result(ROOT / files[0])
+        groups = [row for group in document["groups"] for row in group["rows"]]
+        medians = sorted(row["time_ms"]["median"] for row in groups if row["time_ms"])
+        of_gpu = below_each_other(exports, "").query("gpu == @gpu", local_dict={
+            "gpu": document["provenance"]["device"]["name"]})  # fmt: skip
+        assert sorted(of_gpu.time_ms.dropna()) == pytest.approx(medians)
+
     points = below_each_other(exports, "-points")
     launches = points[points.microbenchmark == "launch/launches"].dropna(subset="value")
     assert launches.groupby("gpu").value.count().gt(0).sum() == 2
-
-
-def test_a_summary_has_the_rows_of_the_file(exports: pathlib.Path) -> None:
-    """Grouped by GPU, the medians are those of the result files."""
-    summary = below_each_other(exports, "")
-    for gpu, files in RECORDED.items():
-        document = read_result(ROOT / files[0])
-        name = document["provenance"]["device"]["name"]
-        medians = sorted(
-            row["time_ms"]["median"]
-            for group in document["groups"]
-            for row in group["rows"]
-            if row["time_ms"]
-        )
-        mine = summary[summary.gpu == name].time_ms.dropna()
-        assert sorted(mine) == pytest.approx(medians), gpu
 
 
 def test_a_form_with_nothing_in_it_says_so(amasia: Run, tmp_path: pathlib.Path) -> None:

@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 import pytest
-from programs import NO_GPU, ROOT, program, runner
+from programs import NO_GPU, ROOT, Stubbed, program, runner
 
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
 Script = dict[str, Any]
@@ -23,22 +23,15 @@ CASE = "stub/tma/iso/n=1000/cold/stream"
 TMA = CASE + "/iterations:1/manual_time"  # as the library lists it
 
 
-class Bench:
-    """The program around the stub, in a folder of its own, with a script to follow."""
+class Bench(Stubbed):
+    name = "amasia-stub-gbench"
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        self.folder = folder
-
-    def run(self, *arguments: str, script: Script | None = None, **environment: str):
-        stub = json.dumps(script or {})
-        return runner("amasia-stub-gbench")(
-            *arguments, cwd=self.folder, timeout=120, AMASIA_STUB=stub, **environment
-        )
+    def run(self, *arguments: str, status: int | None = None, **options):
+        return super().run(*arguments, status=status, **options)
 
     def entries(self, *arguments: str, script: Script | None = None, status: int = 0) -> list[dict]:
         """The single repetitions that a run writes as JSON."""
-        done = self.run(*arguments, "--benchmark_format=json", script=script)
-        assert done.returncode == status, done.stderr
+        done = self.run(*arguments, "--benchmark_format=json", script=script, status=status)
         found = json.loads(done.stdout)["benchmarks"]
         return [e for e in found if e["run_type"] == "iteration"]
 

@@ -4,7 +4,6 @@ as a part of another project it brings no tests and no apps of its own."""
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -225,41 +224,41 @@ def test_a_digest_is_the_same_from_the_tree_and_installed(prefix, softmax) -> No
 
 
 def test_what_can_change_a_result_changes_its_digest(prefix, softmax, tmp_path) -> None:
+    """tests/python/test_digests.py says what counts; this, what of it an installed suite knows."""
     (package,) = prefix.glob("lib*/cmake/Amasia")
     root = pathlib.Path(shutil.copytree(prefix / "include" / "amasia", tmp_path / "root"))
-    before = digests(root, package, softmax)
-
-    def changed(path: pathlib.Path, old: str, new: str) -> set[str]:
+    manifests = pathlib.Path(shutil.copytree(package, tmp_path / "manifests"))
+    before = digests(root, manifests, softmax)
+    everything, bulk = set(before), {"softmax", "softmax/tma", "softmax/dsm"}
+    # Of what is in libraries, the build of the suite has said what it is.
+    ground = manifests / "ground_manifest.txt"
+    launch = re.search(r"^([0-9a-f]{64}) variants/device/launch.cpp", ground.read_text(), re.M)
+    for path, old, new, expected in (
+        (softmax / "kernel.cuh", "// Prologue", "// At first", set()),
+        (softmax / "dsm.cu", "cluster = 4", "cluster = 2", {"softmax", "softmax/dsm"}),
+        (softmax / "instance.cu", "threads = 256", "threads = 128", everything),
+        (root / "variants/ptx/bulk.cuh", "unsigned bytes,", "int bytes,", bulk),
+        (ground, launch[1], "0" * 64, everything),
+    ):
         text = path.read_text()
         assert old in text
         path.write_text(text.replace(old, new))
-        after = digests(root, package, softmax)
+        after = digests(root, manifests, softmax)
+        assert {name for name in before if after[name] != before[name]} == expected, path
         path.write_text(text)
-        return {name for name in before if after[name] != before[name]}
-
-    everything = set(before)
-    assert changed(softmax / "kernel.cuh", "// Prologue", "// At first") == set()
-    assert changed(softmax / "dsm.cu", "cluster = 4", "cluster = 2") == {"softmax", "softmax/dsm"}
-    assert changed(softmax / "schedules.hpp", "<256, 4, 4>", "<256, 4, 5>") == everything
-    assert changed(softmax / "instance.cu", "threads = 256", "threads = 128") == everything
-    bulk = {"softmax", "softmax/tma", "softmax/dsm"}
-    assert changed(root / "variants/ptx/bulk.cuh", "unsigned bytes,", "int bytes,") == bulk
-    # Of what is in libraries, the build of the suite has said what it is.
-    library = package / "ground_manifest.txt"
-    kept = library.read_text()
-    (tmp_path / "manifests").mkdir()
-    for name in ("ground_manifest.txt", "ceiling_manifest.txt"):
-        shutil.copy(package / name, tmp_path / "manifests" / name)
-    other = re.sub(
-        r"^[0-9a-f]{64}( variants/device/launch.cpp)", rf"{'0' * 64}\1", kept, flags=re.M
-    )
-    assert other != kept
-    (tmp_path / "manifests" / "ground_manifest.txt").write_text(other)
-    assert set(digests(root, tmp_path / "manifests", softmax).items()).isdisjoint(before.items())
-    assert set(digests(root, package, softmax, "-O1").items()).isdisjoint(before.items())
+    assert set(digests(root, manifests, softmax, "-O1").items()).isdisjoint(before.items())
 
 
 # --- Mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def configured(prefix, tmp_path_factory) -> pathlib.Path:
+    """The app of the page, for which CMake has tried the compilers."""
+    source = page_into(tmp_path_factory.mktemp("mistakes") / "mine")
+    done = configure(source, *settings_of(prefix))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return source
 
 
 @pytest.mark.parametrize(
@@ -273,113 +272,17 @@ def test_what_can_change_a_result_changes_its_digest(prefix, softmax, tmp_path) 
         ("project(", "unset(CMAKE_BUILD_TYPE CACHE)\nproject(", "CMAKE_BUILD_TYPE is not set"),
     ],
 )
-def test_a_mistake_is_named(prefix, tmp_path, old: str, new: str, said: str) -> None:
+def test_a_mistake_is_named(prefix, configured, old: str, new: str, said: str) -> None:
     if "CUDA" in old and not built_with_cuda():
         pytest.skip("an installed suite without CUDA asks for none")
-    source = page_into(tmp_path / "mine")
-    text = (source / "CMakeLists.txt").read_text()
+    lists = configured / "CMakeLists.txt"
+    text = lists.read_text()
     assert old in text
-    (source / "CMakeLists.txt").write_text(text.replace(old, new))
-    done = configure(source, *settings_of(prefix))
+    lists.write_text(text.replace(old, new))
+    done = configure(configured, *settings_of(prefix))
+    lists.write_text(text)
     assert done.returncode != 0
     assert re.search(said, done.stderr), done.stderr
-
-
-# --- Misdeeds of an app ---------------------------------------------------------------------------
-
-MISDEEDS = """
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <string>
-#include "harness/app.hpp"
-#include "harness/variant.hpp"
-namespace {
-using namespace amasia;
-/// What the environment asks for, at the moment it is named.
-bool asked(const std::string& misdeed) {
-  const char* const all = std::getenv("MISDEED");
-  return all != nullptr && misdeed == all;
-}
-struct Problem {};
-struct Misdeeds : App {
-  std::string_view name() const override { return "misdeeds"; }
-  std::string_view summary() const override { return "what an app may do wrong"; }
-  const std::vector<ParameterSpec>& parameters() const override {
-    static const std::vector<ParameterSpec> specs{
-        {"n", ParameterSpec::Kind::integer, "elements", "1", 1, 1000}};
-    return specs;
-  }
-  std::vector<Parameters> sizes(Preset) const override {
-    std::vector<Parameters> all;
-    for (const char* n : {"1", "2", "3"}) {
-      all.emplace_back(parameters(), std::map<std::string, std::string>{{"n", n}});
-    }
-    return all;
-  }
-  Work work(const Parameters&) const override { return {}; }
-  std::int64_t device_bytes(const Parameters&) const override { return 1; }
-  Verdict check_reference(const Parameters& p, std::uint64_t) const override {
-    std::printf("{\\"result\\": 1}\\nhalf a line");
-    std::fflush(stdout);
-    if (p.integer("n") == 2) std::abort();
-    return {true, "exact", 0, 0, p.integer("n")};
-  }
-};
-ConfigOf<Problem> iso() {
-  ConfigOf<Problem> c;
-  c.info.name = "iso";
-  return c;
-}
-const bool app = register_app(std::make_unique<Misdeeds>());
-const bool one = asked("twice") && register_variant<Problem>("misdeeds", Strategy::tma, {iso()});
-const bool two = asked("twice") && register_variant<Problem>("misdeeds", Strategy::tma, {iso()});
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def misdeeds(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory):
-    """A program whose app does what the environment asks for; host code alone."""
-    source = tmp_path_factory.mktemp("outside") / "misdeeds"
-    source.mkdir()
-    (source / "app.cpp").write_text(MISDEEDS)
-    cuda = " CUDA" if built_with_cuda() else ""
-    (source / "CMakeLists.txt").write_text(
-        f"cmake_minimum_required(VERSION 3.25)\nproject(misdeeds LANGUAGES CXX{cuda})\n"
-        "find_package(Amasia 0.2 REQUIRED)\namasia_add_app(misdeeds SOURCES app.cpp)\n"
-    )
-    done = configure(source, *settings_of(prefix))
-    assert done.returncode == 0, done.stdout + done.stderr
-    right("cmake", "--build", source / "build")
-
-    def run(misdeed: str, *arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [source / "build" / "misdeeds", *arguments],
-            env={**os.environ, "MISDEED": misdeed}, capture_output=True, text=True,
-            timeout=60, check=False,
-        )  # fmt: skip
-
-    return run
-
-
-def test_what_is_registered_twice_is_said_with_both_places(misdeeds) -> None:
-    ended = misdeeds("twice", "list")
-    assert ended.returncode == 1 and "misdeeds" in ended.stdout, "the rest goes on"
-    lines = [i for i, line in enumerate(MISDEEDS.split("\n"), 1) if 'asked("twice")' in line]
-    assert (
-        f"misdeeds/tma is registered twice, at misdeeds/app.cpp:{lines[0]} and at "
-        f"misdeeds/app.cpp:{lines[1]}: one of them has to go"
-    ) in " ".join(ended.stderr.split())
-    assert misdeeds("", "list").returncode == 0
-
-
-def test_what_an_app_prints_and_where_it_crashes_costs_that_size_only(misdeeds) -> None:
-    ended = misdeeds("", "verify", "--reference")
-    assert ended.returncode == 1
-    assert "2 references ok, 1 failed" in ended.stdout
-    assert "misdeeds n=2 FAILED" in ended.stdout and "signal 6" in ended.stdout
-    assert "half a line" in ended.stderr and "half a line" not in ended.stdout
 
 
 # --- As a part of another project -----------------------------------------------------------------

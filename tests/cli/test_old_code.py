@@ -14,9 +14,6 @@ from programs import BUILD, ROOT, Run, read_result
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
-NATIVE_FROM = {"register_bypass": 80, "overlap": 80, "drop_off": 80}  # plain copies before
-CLUSTERS = ("tma", "dsm")
-
 
 def setting(name: str) -> str:
     """A value of the build's CMake cache, empty when it has none."""
@@ -32,29 +29,27 @@ def capability(amasia: Run) -> int:
     return 10 * int(found[1]) + int(found[2])
 
 
-@pytest.fixture(scope="module", params=[75, 80])
-def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple:
-    """The architecture of the PTX, and a program that has no other code. Takes minutes."""
-    nvcc = setting("CMAKE_CUDA_COMPILER") or shutil.which("nvcc")
-    if not nvcc or not pathlib.Path(nvcc).exists():
+def nvcc() -> str:
+    path = setting("CMAKE_CUDA_COMPILER") or shutil.which("nvcc")
+    if not path or not pathlib.Path(path).exists():
         pytest.skip("needs nvcc")
-    architecture: int = request.param
-    build = tmp_path_factory.mktemp(f"compute_{architecture}")
-    jobs = str(os.cpu_count() or 1)
-    for command in (
-        [
-            *("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"),
-            f"-DCMAKE_CUDA_COMPILER={nvcc}",
-            f"-DCMAKE_CUDA_ARCHITECTURES={architecture}-virtual",
-            f"-DAMASIA_APPS={setting('AMASIA_APPS')}",
-            *("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings"),
-        ],
-        ["cmake", "--build", build, "--target", "amasia", "--parallel", jobs],
-    ):
+    return path
+
+
+def built(build: pathlib.Path, architecture: int, *options: str) -> pathlib.Path:
+    """A program with nothing but PTX of an architecture. Takes minutes."""
+    configure = [
+        *("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"),
+        *(f"-DCMAKE_CUDA_COMPILER={nvcc()}", f"-DCMAKE_CUDA_ARCHITECTURES={architecture}-virtual"),
+        *("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings"),
+    ]
+    compile_it = ["cmake", "--build", build, "--target", "amasia"]
+    for command in ([*configure, *options], [*compile_it, "--parallel", str(os.cpu_count() or 1)]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=3000)
+        if "cannot compile for sm_120" in done.stderr:
+            pytest.skip("this nvcc does not know sm_120")
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    yield architecture, build / "amasia"
-    shutil.rmtree(build)
+    return build / "amasia"
 
 
 def run(program: pathlib.Path, *arguments: str, timeout: float = 1800):
@@ -63,25 +58,17 @@ def run(program: pathlib.Path, *arguments: str, timeout: float = 1800):
     )
 
 
-def test_every_strategy_that_exists_is_right_and_the_others_are_skipped(old, capability):
-    architecture, program = old
-    if capability <= architecture:
-        pytest.skip(f"PTX of compute_{architecture} is not old on compute capability {capability}")
+def test_what_its_code_cannot_do_is_skipped_or_falls_back_and_the_rest_is_right(
+    capability: int, tmp_path: pathlib.Path
+) -> None:
+    """No native asynchronous copy before compute_80, and no cluster before compute_90."""
+    if capability <= 75:
+        pytest.skip(f"PTX of compute_75 is not old on compute capability {capability}")
+    program = built(tmp_path / "build", 75, f"-DAMASIA_APPS={setting('AMASIA_APPS')}")
     result = run(program, "verify", "--preset", "smoke")
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     assert " 0 failed" in result.stdout.splitlines()[-1]
     assert "launch failure" not in result.stdout + result.stderr
-    code = f"this program's code for this GPU is PTX of compute_{architecture}"
-    skipped = [line for line in result.stdout.splitlines() if "skipped" in line]
-    for strategy in CLUSTERS:
-        if capability >= 90:
-            assert any(f"{code}, and {strategy} needs code for sm_90" in line for line in skipped)
-
-
-def test_rows_say_what_the_code_lacks(old, capability, tmp_path):
-    architecture, program = old
-    if capability <= architecture:
-        pytest.skip(f"PTX of compute_{architecture} is not old on compute capability {capability}")
     listed = json.loads(run(program, "list", "--json").stdout)
     app = next(
         a["name"] for a in listed["apps"] if a["variants"] and a["name"] not in ("gemm", "lud")
@@ -92,41 +79,23 @@ def test_rows_say_what_the_code_lacks(old, capability, tmp_path):
     assert result.returncode == 0, result.stderr[-3000:]
     rows = read_result(out)["groups"][0]["rows"]
     by_strategy = {r["variant"].split("/")[1]: r for r in rows if not r["repeat"]}
-    assert by_strategy["baseline"]["status"] == "ok"
     assert by_strategy["baseline"]["fallback"] == ""
-    for strategy, native in NATIVE_FROM.items():
+    for strategy in ("register_bypass", "overlap", "drop_off"):
         row = by_strategy[strategy]
         assert row["status"] == "ok", row["reason"]
-        fell_back = row["fallback"].startswith("plain copies: this program's code")
-        assert fell_back == (architecture < native), row["fallback"]
-    for strategy in CLUSTERS if capability >= 90 else ():
+        assert row["fallback"].startswith("plain copies: this program's code"), row["fallback"]
+    for strategy in ("tma", "dsm") if capability >= 90 else ():
         row = by_strategy[strategy]
-        assert row["status"] == "skipped"
-        assert f"PTX of compute_{architecture}" in row["reason"]
-        assert "rebuild with" in row["reason"]
+        assert row["status"] == "skipped" and "rebuild with" in row["reason"]
+        assert "PTX of compute_75" in row["reason"]
 
 
 def test_a_program_without_code_for_the_device_says_so_in_one_line(capability, tmp_path):
     """PTX of an architecture that is newer than the device's: nothing here can be loaded."""
-    nvcc = setting("CMAKE_CUDA_COMPILER") or shutil.which("nvcc")
-    if not nvcc or not pathlib.Path(nvcc).exists():
-        pytest.skip("needs nvcc")
     if capability >= 120:
         pytest.skip("there is no newer architecture to compile for")
-    configure = [
-        *("cmake", "-S", ROOT, "-B", tmp_path / "build", "-G", "Ninja"),
-        *("-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CUDA_COMPILER={nvcc}"),
-        *("-DCMAKE_CUDA_ARCHITECTURES=120-virtual", "-DAMASIA_APPS=histogram"),
-        *("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings"),
-    ]
-    done = subprocess.run(configure, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0 and "cannot compile for sm_120" in done.stderr:
-        pytest.skip("this nvcc does not know sm_120")
-    assert done.returncode == 0, done.stderr
-    command = ["cmake", "--build", tmp_path / "build", "--target", "amasia"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3000)
-    assert done.returncode == 0, done.stdout[-3000:]
-    result = run(tmp_path / "build" / "amasia", "verify", "--preset", "smoke")
+    program = built(tmp_path / "build", 120, "-DAMASIA_APPS=histogram")
+    result = run(program, "verify", "--preset", "smoke")
     assert result.returncode == 3
     assert len(result.stderr.strip().splitlines()) == 1, result.stderr
     assert "this program has no code for this GPU" in result.stderr

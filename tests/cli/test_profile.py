@@ -7,7 +7,7 @@ import json
 import pathlib
 
 import pytest
-from programs import ROOT, fake_ncu_in, runner
+from programs import ROOT, Stubbed, fake_ncu_in
 
 from plots.data.profiles import read_profile
 
@@ -18,27 +18,19 @@ PERMISSION = (
 )
 
 
-class Profiled:
-    """amasia-stub in a folder of its own, with an ncu beside it."""
+class Profiled(Stubbed):
+    """With an ncu beside it."""
+
+    command = ("profile",)
 
     def __init__(self, folder: pathlib.Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.out = folder / "profile.json"
-        self.log = folder / "log"
         self.ncu = fake_ncu_in(folder)
 
-    def run(self, *arguments: str, script: dict | None = None, ncu: dict | None = None,
-            status: int = 0, **environment: str):  # fmt: skip
-        """Fails unless it ends with this status."""
-        defaults = {
-            "NCU": str(self.ncu),
-            "AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})}),
-            "FAKE_NCU": json.dumps({"log": str(self.log), **(ncu or {})}),
-        }
-        return runner("amasia-stub")(
-            "profile", *arguments, cwd=self.folder, timeout=120, status=status,
-            **{**defaults, **environment},
-        )  # fmt: skip
+    def run(self, *arguments: str, ncu: dict | None = None, **options):
+        fake = json.dumps({"log": str(self.log), **(ncu or {})})
+        return super().run(*arguments, **{"NCU": str(self.ncu), "FAKE_NCU": fake, **options})
 
     def counted(self, *arguments: str, **options):
         """`profile stub` at one size, at iso."""

@@ -150,19 +150,22 @@ def test_a_row_that_became_slower_is_found_and_the_others_are_not(
     assert len(failed) == 16 and all("stub/tma" in line for line in failed), run.said
 
 
-def test_a_wrong_result_is_named(tmp_path: Path, references: Path) -> None:
-    wrong = script("d")
-    wrong["rows"]["stub/dsm"]["wrong"] = True
-    run = run_check(tmp_path, references, wrong)
-    assert run.status == 1
-    assert "stub/dsm iso at n=1000: failed" in run.said
-    assert "ended with 1: a wrong result" in run.said
+WRONG = {**script("d"), "rows": {**script("d")["rows"], "stub/dsm": {"wrong": True}}}
+DISTURBED = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
 
 
-def test_an_invalid_measurement_is_no_regression(tmp_path: Path, references: Path) -> None:
-    disturbed = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
-    run = run_check(tmp_path, references, {**script("d", tma=0.6), "probe": disturbed})
-    assert run.status == 1 and "the measurement is not valid" in run.said
+@pytest.mark.parametrize(
+    ("stub", "said"),
+    [
+        (WRONG, ["stub/dsm iso at n=1000: failed", "ended with 1: a wrong result"]),
+        ({**script("d", tma=0.6), "probe": DISTURBED}, ["the measurement is not valid"]),
+    ],
+)
+def test_what_is_no_time_is_named_and_no_regression(
+    tmp_path: Path, references: Path, stub: dict, said: list[str]
+) -> None:
+    run = run_check(tmp_path, references, stub)
+    assert run.status == 1 and all(part in run.said for part in said), run.said
     assert "failed to meet reference" not in run.said
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from programs import program, read_result, runner, sealed
+from programs import Stubbed, program, read_result, sealed
 
 from plots.data.documents import read_document
 
@@ -26,26 +26,13 @@ KILLED = "the process was killed by signal"
 THREE = ("--size", "n=1000", "--size", "n=2000", "--size", "n=3000")
 
 
-class Stub:
-    """amasia-stub in a folder of its own, with the script it is to follow."""
+class Stub(Stubbed):
+    """With a result, `run.json`."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.out = folder / "run.json"
         self.journal = folder / "run.json.journal"
-        self.log = folder / "log"
-
-    def environment(self, script: Script) -> dict[str, str]:
-        return {"AMASIA_STUB": json.dumps({"log": str(self.log), **script})}
-
-    def run(
-        self, *arguments: str, script: Script | None = None, status: int = 0
-    ) -> subprocess.CompletedProcess:
-        """Fails unless it ends with this status."""
-        environment = self.environment(script or {})
-        return runner("amasia-stub")(
-            *arguments, cwd=self.folder, timeout=120, status=status, **environment
-        )
 
     def measure(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
         """`run stub` at iso, at one size unless told otherwise."""
@@ -58,7 +45,7 @@ class Stub:
         return subprocess.Popen(
             [program("amasia-stub"), *arguments],
             cwd=self.folder,
-            env={**os.environ, **self.environment(script or {})},
+            env={**os.environ, **self.environment(script)},
             **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **streams},
         )
 
@@ -159,14 +146,22 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
     assert stub.run("export", str(edited)).stdout == stub.run("export", str(stub.out)).stdout
 
 
-def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
-    script = {"points": {"1": {"unavailable": "not on a stub"}, "2": {"values": [7.0]}}}
-    stub.run("run", "stub/points", "--out", str(stub.out), script=script)
+def test_each_point_of_a_microbenchmark_has_its_own_outcome(stub: Stub) -> None:
+    """A kill from outside costs no point, a crash only the point itself."""
+    points = {
+        "0": {"fault": {"do": "kill", "once": str(stub.folder / "killed")}},
+        "1": {"unavailable": "not on a stub"},
+        "2": {"values": [7.0]},
+        "3": {"fault": {"do": "abort"}},
+    }
+    stub.run("run", "stub/points", "--out", str(stub.out), script={"points": points}, status=1)
     measured = read_result(stub.out)["microbenchmarks"][0]
-    assert [row["status"] for row in measured["rows"]] == ["ok", "skipped", "ok", "ok"]
-    assert measured["rows"][2]["value"]["median"] == 7
+    assert [row["status"] for row in measured["rows"]] == ["ok", "skipped", "ok", "crashed"]
     assert measured["rows"][1]["reason"] == "not on a stub"
-    assert measured["findings"][0]["value"] == 3
+    assert measured["rows"][2]["value"]["median"] == 7
+    del points["0"], points["3"]
+    stub.run("run", "stub/points", "--out", str(stub.out), "--overwrite", script={"points": points})
+    assert read_result(stub.out)["microbenchmarks"][0]["findings"][0]["value"] == 3
 
 
 # Trouble costs only itself.
@@ -231,14 +226,6 @@ def test_a_kill_from_outside_costs_no_row(stub: Stub, once: bool) -> None:
     assert len(stub.opened()) == (2 if once else 3)
 
 
-def test_a_point_that_crashes_costs_only_itself(stub: Stub) -> None:
-    killed = {"do": "kill", "once": str(stub.folder / "killed")}
-    script = {"points": {"1": {"fault": {"do": "abort"}}, "2": {"fault": killed}}}
-    stub.run("run", "stub/points", "--out", str(stub.out), script=script, status=1)
-    rows = read_result(stub.out)["microbenchmarks"][0]["rows"]
-    assert [row["status"] for row in rows] == ["ok", "crashed", "ok", "ok"]
-
-
 def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
     rows = {"stub/tma": {"wrong": True}, "stub/dsm": {"wrong_after": True}}
     stub.measure(script={"rows": rows}, status=1)
@@ -249,16 +236,14 @@ def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
     assert "a race" in stub.rows()["dsm"]["reason"]
 
 
-@pytest.mark.parametrize(
-    "chatter",
-    ["hello", '{"result": 3}', '{"error": "no", "usage": true}', '{"row": 2, "line": ""}'],
-)
-def test_what_an_app_prints_is_no_answer(stub: Stub, chatter: str) -> None:
+def test_what_an_app_prints_is_no_answer(stub: Stub) -> None:
     """Whole lines, which could be an answer, and the beginning of one. It is shown on stderr."""
-    result = stub.measure(script={"stdout": [chatter + "\n", "half a line"]})
+    chatter = ["hello", '{"result": 3}', '{"error": "no", "usage": true}', '{"row": 2, "line": ""}']
+    lines = [f"{line}\n" for line in chatter]
+    result = stub.measure(script={"stdout": [*lines, "half a line"]})
     assert all(row["status"] == "ok" for row in stub.rows().values())
-    assert chatter in result.stderr and "half a line" in result.stderr
-    assert chatter not in result.stdout
+    for said in (*chatter, "half a line"):
+        assert said in result.stderr and said not in result.stdout
 
 
 def test_an_app_that_breaks_while_its_instance_is_made_costs_its_groups(stub: Stub) -> None:
@@ -353,16 +338,14 @@ def test_a_search_in_company_has_no_winner_and_ends_so(stub: Stub) -> None:
     stub.run(*command, script={"probe": QUIET})
 
 
-def test_a_quiet_group_is_measured_once(stub: Stub) -> None:
+def test_a_quiet_group_is_measured_once_and_a_disturbed_one_twice(stub: Stub) -> None:
     stub.measure("--strict", script={"probe": QUIET, **FAST_TMA})
     assert len(stub.opened()) == 1
     assert "invalid" not in stub.group() and "repeated_because" not in stub.group()
     assert "faster" in claims(stub)
-
-
-def test_company_that_leaves_costs_one_more_measurement(stub: Stub) -> None:
-    script = {"probe": company(20), "again": {"probe": QUIET}, **FAST_TMA}
-    result = stub.measure("--strict", script=script)
+    stub.log.unlink()
+    leaves = {"probe": company(20), "again": {"probe": QUIET}, **FAST_TMA}
+    result = stub.measure("--strict", "--overwrite", script=leaves)
     assert len(stub.opened()) == 2
     assert "invalid" not in stub.group() and "faster" in claims(stub)
     assert stub.group()["repeated_because"][0]["kind"] == "company"
@@ -404,14 +387,8 @@ def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
     for records in ("none", str(stub.folder)):  # there are none of them there
         stub.measure("--strict", "--overwrite", "--records", records, script=low)
     stub.measure("--strict", "--overwrite", "--records", str(folder), script=low, status=4)
-
-
-def test_records_that_are_not_there_are_no_records_none(stub: Stub) -> None:
-    nowhere = str(stub.folder / "nowhere")
-    result = stub.measure("--records", nowhere, status=2)
-    assert len(result.stderr.splitlines()) == 1
-    assert f"--records {nowhere}: no such folder" in result.stderr
-    assert stub.opened() == [] and not stub.out.exists()
+    nowhere = stub.measure("--overwrite", "--records", "nowhere", status=2).stderr
+    assert "--records nowhere: no such folder" in nowhere and nowhere.count("\n") == 1
 
 
 def test_tables_mark_what_is_not_valid(stub: Stub) -> None:
@@ -497,24 +474,6 @@ def test_what_nvml_or_mig_hides_is_said_in_a_line(stub: Stub) -> None:
     assert "note:" not in stub.measure("--overwrite").stderr
 
 
-def test_a_device_that_is_lost_costs_no_group(stub: Stub) -> None:
-    """A GPU that falls off the bus takes the row at work along, and no device answers then."""
-    gone = str(stub.folder / "gone")
-    fault = {"do": "abort", "at": "time", "once": gone}
-    script = {
-        "of_size": {"n=2000": {"rows": {"stub/tma": {"fault": fault}}}},
-        "device": {"fault": {"do": "throw", "after": gone}},
-    }
-    lost = stub.measure(*THREE, script=script, status=3)
-    assert "the GPU does not answer any more (the stub threw)" in lost.stderr
-    assert "--resume" in lost.stderr
-    assert not stub.out.exists() and finished_groups(stub.journal) == 1
-    stub.log.unlink()
-    stub.measure(*THREE, "--resume")
-    assert stub.opened() == ["n=2000", "n=3000"]
-    assert {row["status"] for row in stub.rows(1).values()} == {"ok"}
-
-
 # What was finished is kept.
 
 SLOW = {"rows": {"stub/baseline": {"sleep_s": 0.02}}}
@@ -557,10 +516,20 @@ def left_journal(stub: Stub) -> list[dict]:
         "of_size": {"n=3000": {"rows": {"stub/tma": {"fault": fault}}}},
         "device": {"fault": {"do": "throw", "after": gone}},
     }
-    stub.measure(*THREE, script=script, status=3)
+    lost = stub.measure(*THREE, script=script, status=3)
+    assert "the GPU does not answer any more (the stub threw)" in lost.stderr
+    assert "--resume" in lost.stderr and not stub.out.exists()
+    assert finished_groups(stub.journal) == 2
     (stub.folder / "gone").unlink()
     stub.log.unlink()
     return [json.loads(line) for line in stub.journal.read_text().splitlines()]
+
+
+def test_a_device_that_is_lost_costs_no_group(stub: Stub, left_journal: list[dict]) -> None:
+    """A GPU that falls off the bus takes the row at work along, and no device answers then."""
+    stub.measure(*THREE, "--resume")
+    assert len(left_journal) == 4 and stub.opened() == ["n=3000"]
+    assert {row["status"] for row in stub.rows(2).values()} == {"ok"}
 
 
 def damage_a_sample(lines: list[dict]) -> None:
@@ -781,7 +750,7 @@ def shell(stub: Stub, arguments: str, redirections: str) -> subprocess.Completed
     return subprocess.run(
         ["bash", "-c", f"{program('amasia-stub')} {arguments} {redirections}"],
         cwd=stub.folder,
-        env={**os.environ, **stub.environment({})},
+        env={**os.environ, **stub.environment()},
         capture_output=True,
         text=True,
         timeout=120,

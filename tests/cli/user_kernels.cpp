@@ -3,10 +3,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
 namespace {
 
@@ -34,26 +32,6 @@ IMPLEMENTATION right(void*, void** a) {
 }
 
 IMPLEMENTATION does_nothing(void*, void**) { return 0; }
-
-/// Computes once and gives that again: right for the first input it sees.
-IMPLEMENTATION keeps_its_output(void*, void** a) {
-  static std::vector<float> kept;
-  const Arguments of(a);
-  if (kept.size() != static_cast<std::size_t>(of.n)) {
-    of.work();
-    kept.assign(of.y, of.y + of.n);
-  }
-  std::memcpy(of.y, kept.data(), kept.size() * sizeof(float));
-  return 0;
-}
-
-/// Relies on what is left from the run before.
-IMPLEMENTATION works_once(void*, void** a) {
-  static bool done = false;
-  if (!done) Arguments(a).work();
-  done = true;
-  return 0;
-}
 
 IMPLEMENTATION off_by_a_byte(void*, void** a) {
   Arguments(a).work();

@@ -1,5 +1,5 @@
 // An app whose answer is known before it runs. Each variant does the baseline's work and a known
-// share more or less; two do exactly as much. The test tests/cli/test_effects.py compares the
+// share more or less; two do exactly as much. The test tests/cli/test_other_apps.py compares the
 // claims of the whole pipeline with that. The strategies' names are only names here.
 #include <fmt/format.h>
 

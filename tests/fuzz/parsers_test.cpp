@@ -56,6 +56,10 @@ std::vector<std::string> corpus_of(const std::string& name) {
   return texts;
 }
 
+std::string golden(const std::string& name) {
+  return read_text(std::string(AMASIA_SOURCE_DIR) + "/tests/golden/" + name);
+}
+
 int repetitions() {
   const char* asked = std::getenv("AMASIA_FUZZ_RUNS");
   return asked == nullptr ? 1 : std::max(1, std::atoi(asked));
@@ -159,8 +163,8 @@ std::string resealed(const std::string& text) {
 }
 
 TEST_F(FuzzedFiles, Journals) {
-  const std::string whole = corpus_of("journal").at(0);
-  fuzz({whole, whole.substr(0, 6400)}, json_words, 200,
+  const std::string whole = golden("run.json.journal");
+  fuzz({whole, whole.substr(0, whole.size() * 4 / 5)}, json_words, 200,
        [this](const std::string& text) { read_journal(file(resealed(text))); });
 }
 
@@ -270,7 +274,7 @@ TEST(FuzzedPublishedFigures, Tables) {
 }
 
 TEST(FuzzedProfiler, Output) {
-  fuzz(corpus_of("ncu"),
+  fuzz({golden("ncu/raw.csv"), golden("ncu/h100.csv")},
        {",", "\"", "\n", "==ERROR== ", "\"ID\"", "n/a", "1,000", "Kbyte", "a__b", "\r"}, 4000,
        [](const std::string& text) {
          for (const CountedResult& counted : parse_ncu_output(text, "fuzzed").results) {
@@ -332,8 +336,8 @@ TEST(FuzzedCode, Signatures) {
 }
 
 TEST(FuzzedCode, Ptx) {
-  Mutator mutator(corpus_of("ptx"), {"{", "}", "(", ")", ".entry", ";", "@", "%p", ":", "//", "\""},
-                  5);
+  Mutator mutator({golden("evidence/kernels.sm_90.ptx"), corpus_of("ptx").at(0)},
+                  {"{", "}", "(", ")", ".entry", ";", "@", "%p", ":", "//", "\""}, 5);
   std::size_t functions = 0;
   for (int i = 0; i < 2000 * repetitions(); ++i) {
     functions += ptx::parse(mutator.next()).functions.size();

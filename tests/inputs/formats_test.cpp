@@ -1,5 +1,4 @@
-// The formats of input files, from friendly and hostile ones. What they share is tested in
-// text_reader_test.cpp.
+// The formats of input files, from friendly and hostile ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -90,6 +89,20 @@ TEST_F(FormatsTest, RestoreEveryBitOfWhatTheyWrote) {
   EXPECT_EQ(read_matrix_file(path, 3), cells);
 }
 
+TEST_F(FormatsTest, ReadOnBeyondTheirBuffers) {
+  std::vector<float> cells(90000);
+  for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = 1.0f / static_cast<float>(i + 1);
+  write_grid_file(path, cells);
+  EXPECT_EQ(read_grid_file(path, 300, 300), cells);
+  const std::string text = read_text(path);
+  ASSERT_GT(text.size(), std::size_t{1} << 19);
+  write_text(path, text + "x\n");
+  EXPECT_TRUE(contains(message_of<UsageError>([&] { read_grid_file(path, 300, 300); }),
+                       path + ":90001: expected the end of the file"));
+  write_matrix_file(path, 300, cells);
+  EXPECT_EQ(read_matrix_file(path, 300), cells);
+}
+
 TEST_F(FormatsTest, NameTheLineOfWhatIsWrong) {
   const std::string endless(100000, '7');
   expect_errors(grid_of,
@@ -159,6 +172,11 @@ TEST_F(FormatsTest, SayWhatCannotBeOpened) {
        {std::function<void(const std::string&)>(grid_of), {matrix_of}, {keys_of}, {letters_of}}) {
     EXPECT_TRUE(contains(message_of<UsageError>([&] { of(absent); }), "cannot be opened"));
     EXPECT_TRUE(contains(message_of<UsageError>([&] { of(here); }), "found a directory"));
+  }
+  const char* const unreadable = "/proc/self/mem";  // opens, but has nothing at its beginning
+  if (std::filesystem::exists(unreadable)) {
+    EXPECT_TRUE(
+        contains(message_of<UsageError>([&] { read_byte_keys(unreadable, 4); }), "reading failed"));
   }
   EXPECT_THROW(write_grid_file(absent + "/x", {1.0f}), UsageError);
   EXPECT_THROW(write_matrix_file(absent + "/x", 1, {1.0f}), UsageError);

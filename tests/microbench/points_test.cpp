@@ -60,12 +60,6 @@ TEST(Points, AreCompleteOnEveryGpuAndTheSameWhenAskedTwice) {
   }
 }
 
-TEST(Points, OfTheQuickFormAreNotMore) {
-  for (const Microbenchmark* m : microbenchmarks()) {
-    EXPECT_LE(m->points(gpus()[0], Scope::quick).size(), m->points(gpus()[0], Scope::full).size());
-  }
-}
-
 TEST(Points, AreWhereTheInventoryLooks) {
   for (const InventoryRow& row : inventory()) {
     for (const auto& [name, taken] : row.points) {

@@ -33,15 +33,6 @@ TEST(Traits, HaveDefaultsThatAKernelCanHave) {
   EXPECT_EQ(coordinates_of(t), coordinates_of(Traits{}));
 }
 
-TEST(Traits, OfAnyNameAreInTheTableOnce) {
-  std::set<std::string_view> names;
-  for (const Trait& t : traits_of_a_kernel) {
-    EXPECT_TRUE(names.insert(t.name).second) << t.name;
-    EXPECT_GE(Traits{}.*t.value, t.least) << t.name;
-    EXPECT_LE(Traits{}.*t.value, t.most) << t.name;
-  }
-}
-
 TEST(Traits, AreReadBackAsTheyAreWritten) {
   Traits t;
   t.rows = 32;
@@ -252,16 +243,6 @@ TEST(Shape, ShareTheRowsOfAHaloWithTheTileBelow) {
                   s.own_row_at(tile + 1, row, nullptr));
       }
     }
-  }
-}
-
-TEST(Shape, HasAboutAsMuchInputAsIsAskedFor) {
-  for (const Traits& t : kinds()) {
-    const Shape s = shape_of(t);
-    EXPECT_EQ(s.tiles % neighbours, 0);
-    const double asked = static_cast<double>(t.mebibytes) * (1 << 20) / 16;
-    EXPECT_LE(static_cast<double>(s.tiles) * s.inner(), asked);
-    EXPECT_GE(static_cast<double>(s.tiles) * s.inner(), asked / 2);
   }
 }
 

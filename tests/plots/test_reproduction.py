@@ -80,7 +80,7 @@ def test_what_the_gpus_promise_is_what_the_documents_print():
         ):  # fmt: skip
             row = published.published_row("s000_table3_devices", f"property={name}", gpu)
             assert published.theory(quantity, gpu) == pytest.approx(float(row[column]) * scale)
-        for row in published.read_csv(published.FOLDER / "s000_table7_mma.csv"):
+        for row in published.printed_rows("s000_table7_mma"):
             if row["gpu"] == gpu:
                 quantity = {"FP16": "f16", "TF32": "tf32", "INT8": "s8"}[row["ab_type"]]
                 assert published.theory(quantity, gpu) == float(row["peak_dense_TFLOPS_or_TOPS"])
@@ -89,6 +89,16 @@ def test_what_the_gpus_promise_is_what_the_documents_print():
     assert published.theory("nothing", "H800") is None
     assert published.theory("sms", H200) == H200.sm_count
     assert published.theory("memory", H200) == 4800
+
+
+def test_a_row_with_lists_stands_for_a_row_of_each():
+    row = {"id": "{2=p|q}-{1=x|y}", "own": "at={1b=3|4};to={1}"}
+    assert [tuple(one.values()) for one in published.written_out(row)] == [
+        ("p-x", "at=3;to=x"),
+        ("p-y", "at=4;to=y"),
+        ("q-x", "at=3;to=x"),
+        ("q-y", "at=4;to=y"),
+    ]
 
 
 # The cell: size, cache, launch mode, role, schedule

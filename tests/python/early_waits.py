@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from machine_code import Instruction, listing
+from machine_code import Instruction, listing, ways
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -88,19 +88,10 @@ def bytes_at_once(instruction: Instruction) -> int:
 def _ways(kernel: list[Instruction]) -> tuple[list[list[int]], list[Loop]]:
     """What can follow each instruction, and the loops. Ways into the code for diverged warps, which
     ptxas puts behind the kernel, are left out: whole warps do not go there."""
-    index = {instruction.address: i for i, instruction in enumerate(kernel)}
-    after: list[list[int]] = []
+    _, after = ways(kernel, without="BRA.DIV")
     loops = []
-    for i, instruction in enumerate(kernel):
-        target, falls_through = instruction.successors()
-        if instruction.operation.startswith("BRA.DIV"):
-            target = None
-        following = [index[target]] if target in index else []
-        if following and following[0] <= i:
-            loops.append(Loop(following[0], i))
-        if falls_through and i + 1 < len(kernel):
-            following.append(i + 1)
-        after.append(following)
+    for i, following in enumerate(after):
+        loops += [Loop(j, i) for j in following[:1] if j <= i]
     return after, loops
 
 

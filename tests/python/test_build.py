@@ -11,8 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from tree import ROOT
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("cmake") or not shutil.which("ninja"), reason="needs CMake and Ninja"
@@ -53,20 +52,10 @@ def fake_nvcc(folder: Path, release: str) -> Path:
     return nvcc
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
-def test_a_toolkit_must_have_the_headers_that_are_included(tmp_path: Path) -> None:
-    """Said before the first file is compiled. The stand-in lacks one as far as it is asked."""
-    nvcc = tmp_path / "nvcc"
-    nvcc.write_text(
-        f"""#!/bin/bash
-[[ " $* " != *" -E "*/amasia-*.cu* ]] || echo "missing: cuda_profiler_api.h"
-exec "{shutil.which("nvcc")}" "$@"
-"""
-    )
-    nvcc.chmod(0o755)
-    options = (f"-DCMAKE_CUDA_COMPILER={nvcc}", RELEASE, "-DCMAKE_CUDA_ARCHITECTURES=90-real")
-    said = reason(configure(tmp_path / "build", *options))
-    assert f"({nvcc}) lacks headers" in said and "cuda_profiler_api.h (nvidia-cuda-pro" in said
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build folder for many settings: CMake tries the C++ compiler once."""
+    return tmp_path_factory.mktemp("build")
 
 
 @pytest.mark.parametrize(
@@ -94,8 +83,9 @@ exec "{shutil.which("nvcc")}" "$@"
         ),
     ],
 )
-def test_a_senseless_setting_is_named(tmp_path: Path, options: list[str], said: str) -> None:
-    result = configure(tmp_path, *options, CMAKE_BUILD_TYPE="", CUDAARCHS="")
+def test_a_senseless_setting_is_named(tried: Path, options: list[str], said: str) -> None:
+    forget = [f"-U{name}" for name in ("AMASIA_*", "CMAKE_BUILD_TYPE", "CMAKE_CUDA*", "CMAKE_DIS*")]
+    result = configure(tried, *forget, *options, CMAKE_BUILD_TYPE="", CUDAARCHS="")
     assert reason(result).startswith(said)
 
 
@@ -108,12 +98,42 @@ def test_a_senseless_setting_is_named(tmp_path: Path, options: list[str], said: 
     ],
 )
 def test_nvcc_must_know_the_architecture(
-    tmp_path: Path, release: str, architecture: str, expected: str
+    tried: Path, tmp_path: Path, release: str, architecture: str, expected: str
 ) -> None:
     nvcc = fake_nvcc(tmp_path, release)
     options = (f"-DCMAKE_CUDA_COMPILER={nvcc}", f"-DCMAKE_CUDA_ARCHITECTURES={architecture}")
-    result = configure(tmp_path / "build", RELEASE, *options)
+    result = configure(tried, "-UAMASIA_*", "-UCMAKE_DIS*", RELEASE, *options)
     assert reason(result).startswith(f"nvcc {release} ({nvcc}) {expected}")
+
+
+SOURCE = """#include "harness/results/field.hpp"
+struct Probe {
+  int count = 0;
+  int other = 0;
+};
+template <>
+struct amasia::Fields<Probe> {
+  static constexpr auto list = amasia::fields(amasia::field("count", &Probe::count),
+                                              amasia::field("SECOND", &Probe::other));
+};
+"""
+
+
+@pytest.mark.parametrize("second", ["other", "count"])
+def test_a_second_declaration_of_a_field_names_file_and_line(tmp_path, second):
+    compiler = os.environ.get("CXX") or shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    source = tmp_path / "probe.cpp"
+    source.write_text(SOURCE.replace("SECOND", second), encoding="utf-8")
+    command = [compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT}", str(source)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if second == "other":
+        assert result.returncode == 0, result.stderr
+    else:
+        assert result.returncode != 0
+        assert f"{source}:8:" in result.stderr
+        assert "a field is declared a second time" in result.stderr
 
 
 needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")

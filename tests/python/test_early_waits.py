@@ -7,9 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import pytest
-from built_code import CUOBJDUMP, architectures, code_for_90a, objects, written
 from early_waits import EarlyWait, early_waits, summary, waits_in
-from machine_code import listing
+from machine_code import (
+    CUOBJDUMP,
+    architectures,
+    code_for_90a,
+    listing,
+    objects,
+    written,
+)
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from structure import ROOT
+from tree import ROOT
 
 from plots.data.documents import read_document
 

@@ -1,21 +1,20 @@
-"""docs/stability.md names all that users could build on, and nothing that is not there."""
+"""docs/stability.md names all that users could build on, and nothing that is not there. There is
+one version everywhere, and an archive knows its commit (CONTRIBUTING.md, "Releasing")."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
-from structure import ROOT
+from tree import BUILD, ROOT
 
 from plots.commands import COMMANDS
 
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
-BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci"))
 
 
 def read(path: str) -> str:
@@ -43,20 +42,12 @@ def same(page: set[str], code: set[str], what: str) -> None:
 
 
 def test_every_command_of_the_program_is_placed() -> None:
-    sources = (ROOT / "harness" / "cli" / "commands").glob("*.cpp")
-    registered = {
-        name for path in sources for name in re.findall(r'\.name = "(\w+)"', path.read_text())
-    }
-    same(set(rows("command of `amasia`")), registered, "the command")
-
-
-def test_the_program_has_the_commands_of_its_sources() -> None:
     program = BUILD / "amasia"
     if not program.exists():
         pytest.fail(f"{program} is missing: build it, or set AMASIA_BUILD")
     said = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
-    for command in rows("command of `amasia`"):
-        assert re.search(rf"^ +{command} ", said, re.MULTILINE), command
+    commands = set(re.findall(r"^  ([a-z]+)  +\S", said, re.MULTILINE))
+    same(set(rows("command of `amasia`")), commands, "the command")
 
 
 def test_every_exit_status_is_named_with_its_meaning() -> None:
@@ -117,3 +108,60 @@ def test_versions_of_the_schemas_are_those_of_the_code() -> None:
     for schema, (path, pattern) in code.items():
         (version,) = re.findall(pattern, read(path))
         assert page[schema][:2] == [version, version], f"{schema}: {page[schema]}"
+
+
+# --- A release ------------------------------------------------------------------------------------
+
+
+def found(name: str, pattern: str) -> str:
+    match = re.search(pattern, read(name), re.MULTILINE)
+    assert match, f"{name} has no {pattern}"
+    return match[1]
+
+
+def test_the_version_and_its_date_are_the_same_everywhere() -> None:
+    version = found("CMakeLists.txt", r"project\(amasia VERSION ([\d.]+)")
+    assert tomllib.loads(read("pyproject.toml"))["project"]["version"] == version
+    assert found("CITATION.cff", r"^version: (.*)$") == version
+    date = found("CHANGELOG.md", rf"^## \[{re.escape(version)}\] - ([\d-]+)$")
+    assert found("CITATION.cff", r"^date-released: (\S+)$") == date
+    texts = [*ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/CMakeLists.txt")]
+    named = re.findall(r"find_package\(Amasia (\d[\d.]*)", "".join(p.read_text() for p in texts))
+    assert named and set(named) == {version.rpartition(".")[0]}
+
+
+def git(root: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments]
+    return subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_an_archive_names_its_commit(tmp_path: Path) -> None:
+    """Not the commit of a checkout that it is unpacked in."""
+    tree, around, answer = tmp_path / "tree", tmp_path / "around", tmp_path / "commit.inc"
+    for name in ("cmake/commit.cmake", "cmake/archived_commit.txt", ".gitattributes"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(read(name))
+    (tree / "harness").mkdir()
+    (tree / "harness" / "a.hpp").write_text("int version = 4;\n")
+    around.mkdir()
+    (around / "file").write_text("x")
+    for root in (tree, around):
+        git(root, "init", "--quiet")
+        git(root, "add", "--all")
+        git(root, "commit", "--quiet", "--message", "A commit")
+    git(tree, "archive", "--prefix=unpacked/", "--output", str(tmp_path / "a.tar.gz"), "HEAD")
+    subprocess.run(["tar", "-xzf", tmp_path / "a.tar.gz", "-C", around], check=True)
+
+    def said(root: Path) -> str:
+        command = ["cmake", f"-DROOT={root}", f"-DOUTPUT={answer}", "-P", "cmake/commit.cmake"]
+        subprocess.run(command, cwd=root, check=True)
+        return answer.read_text().strip()
+
+    head, unpacked = git(tree, "rev-parse", "HEAD"), around / "unpacked"
+    assert said(unpacked) == said(tree) == f'{{"{head}", false}}'
+    (tree / "harness" / "a.hpp").write_text("")
+    assert said(tree) == f'{{"{head}", true}}'
+    (unpacked / "cmake" / "archived_commit.txt").unlink()
+    assert said(unpacked) == '{"unknown", false}'

@@ -6,16 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from built_code import (
+from machine_code import (
     CUOBJDUMP,
     architectures,
     code_for_90a,
     example_objects,
     kept_code,
+    listing,
     objects,
+    overtaken_reads,
     written,
 )
-from machine_code import listing, overtaken_reads
 
 OBJECTS = objects("apps") + objects("microbench") + example_objects()
 

@@ -1,135 +1,186 @@
-"""The rooms of the sources: includes go downwards only, and tests/ mirrors the tree."""
+"""The rooms of the C++ sources: includes go downwards only, and in no circle. Every file is
+formatted as .clang-format and pyproject.toml say."""
 
 from __future__ import annotations
 
-import itertools
+import graphlib
+import re
 import shutil
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-import structure
-from structure import ROOT
+from tree import ROOT, files_of
 
-TESTS = ROOT / "tests"
-
-# Tests that are not named after one source, each with what it tests instead.
-OTHER_TESTS = {
-    "tests/effects/detection_loop_test.cpp": "harness/session/",  # and statistics, and claims
-    "tests/fuzz/parsers_test.cpp": "inputs/formats/",  # and every other parser
-    "tests/gpu/large_test.cpp": "apps/",  # on a device
-    "tests/gpu/nw_bytes_in_flight_test.cpp": "harness/gpu/preparation.cpp",  # on a device
-    "tests/harness/cli/new_command_test.cpp": "harness/cli/command.hpp",  # adds one
-    "tests/microbench/points_test.cpp": "microbench/",  # the points of every microbenchmark
-    "tests/variants/signature_test.cpp": "variants/strategy.hpp",
-}
-
+SUFFIXES = (".hpp", ".cpp", ".cu", ".cuh")
 
 # --- Includes -------------------------------------------------------------------------------------
 
+# The rooms of the harness from the ground up: a room includes rooms of lower lines only. no_gpu
+# defines what gpu declares, for a build without CUDA.
+HARNESS = (
+    ("text",),
+    ("statistics",),
+    ("evidence",),
+    ("results",),
+    ("conclusions",),
+    ("published",),
+    ("plan", "report", "user_kernel"),
+    ("process",),
+    ("gpu",),
+    ("no_gpu",),
+    ("session",),
+    ("implementations",),
+    ("cli",),
+    ("gbench",),
+    ("main",),
+)
+LEVEL = {f"harness/{name}": level for level, names in enumerate(HARNESS) for name in names}
+FRONT_DOOR, FRONT_DOOR_SOURCES = "harness/*.hpp", "harness/*.cpp"
+GROUND = ("variants*", "inputs*", FRONT_DOOR)
+
+
+def room(file: str) -> str:
+    """The room a file stands in: an app, a room of the harness, a folder of another top."""
+    parts = file.split("/")
+    if parts[0] == "harness" and len(parts) == 2:
+        return FRONT_DOOR if file.endswith((".hpp", ".cuh")) else FRONT_DOOR_SOURCES
+    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+
+
+def may_include(own: str) -> tuple[str, ...]:
+    """The rooms whose headers the files of a room may include."""
+    lower = [name for name, level in LEVEL.items() if own in LEVEL and level < LEVEL[own]]
+    return {
+        "variants": ("variants*",),
+        "inputs": ("variants*", "inputs*"),
+        "harness": (*GROUND, own, *lower) if own in LEVEL else GROUND,
+        "apps": (*GROUND, own, "apps/common"),
+        "microbench": (*GROUND, "microbench*"),
+        "examples": (*GROUND, own),
+    }[own.split("/")[0]] + (("harness/text",) if own == FRONT_DOOR_SOURCES else ())
+
+
+def includes(root: Path) -> list[tuple[str, int, str]]:
+    """(file, line, what it includes) between files of the tree. Nothing may include tests/."""
+    found = []
+    tops = ("variants/", "inputs/", "harness/", "apps/", "microbench/", "examples/")
+    for file in (f for f in files_of(root) if f.startswith(tops) and f.endswith(SUFFIXES)):
+        lines = (root / file).read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            if named := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
+                beside = Path(file).parent / named[1]
+                target = named[1] if (root / named[1]).is_file() else beside.as_posix()
+                if (root / target).is_file():
+                    found.append((file, number, target))
+    return found
+
+
+def violations(root: Path) -> list[str]:
+    """Includes against the direction, and circles of files and of rooms."""
+    wrong = []
+    files: dict[str, set[str]] = {}
+    rooms: dict[str, set[str]] = {}
+    for file, number, target in includes(root):
+        own, other = room(file), room(target)
+        rightly = target.endswith((".hpp", ".cuh")) and other != FRONT_DOOR_SOURCES
+        if not rightly or not any(other == r or fnmatch(other, r) for r in may_include(own)):
+            wrong.append(f"{file}:{number}: {own} does not include {target}")
+        files.setdefault(file, set()).add(target)
+        if own != other:
+            rooms.setdefault(own, set()).add(other)
+    for arrows in (files, rooms):
+        try:
+            graphlib.TopologicalSorter(arrows).prepare()
+        except graphlib.CycleError as error:
+            wrong.append(f"a circle: {' <- '.join(error.args[1])}")
+    return wrong
+
 
 def test_includes_go_downwards_only_and_in_no_circle() -> None:
-    assert structure.violations(ROOT) == []
-
-
-def write(tree: Path, file: str, text: str = "") -> Path:
-    path = tree / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def plant(tree: Path, file: str, target: str) -> str:
-    """Append an #include of `target` to `file`, both made when they are not there; `file:line`."""
-    if not (tree / target).exists():
-        write(tree, target)
-    text = (tree / file).read_text(encoding="utf-8") if (tree / file).exists() else ""
-    write(tree, file, f'{text}#include "{target}"\n')
-    return f"{file}:{text.count(chr(10)) + 1}"
+    assert violations(ROOT) == []
 
 
 @pytest.mark.parametrize(
-    ("file", "target", "reason"),
+    ("file", "target", "wrong"),
     [
-        ("variants/ptx/bulk.cuh", "harness/errors.hpp", "variants/ is the ground"),
-        ("inputs/random.hpp", "harness/errors.hpp", "inputs/ includes variants/ only"),
-        ("harness/variant.hpp", "harness/text/table.hpp", "the front door includes no room"),
-        (
-            "harness/text/table.cpp",
-            "harness/results/result.hpp",
-            "text does not stand above results",
-        ),
-        ("harness/new_room/x.cpp", "harness/text/table.hpp", "new_room has no place in the order"),
-        ("harness/text/table.cpp", "apps/gemm/gemm.hpp", "harness/ knows nothing of apps/"),
-        ("apps/nw/tma.cu", "apps/lud/lud.hpp", "no app includes another"),
-        ("examples/softmax/tma.cu", "harness/text/table.hpp", "its own files and what is"),
-        ("apps/common/tile_walk.hpp", "apps/lud/lud.hpp", "apps/common is for all apps"),
-        ("apps/nw/walk.cuh", "microbench/walks.cuh", "apps/ includes nothing of microbench/"),
-        ("microbench/dsm/latency.cu", "harness/gpu/sampler.hpp", "its front door only"),
-        ("apps/nw/tma.cu", "apps/nw/baseline.cu", "sources are not included"),
-        ("inputs/random.hpp", "variants/geometry/tile.hpp", ""),
-        ("apps/nw/tma.cu", "harness/variant.hpp", ""),
-        ("microbench/dsm/latency.cu", "microbench/walks.cuh", ""),
+        ("variants/ptx/bulk.cuh", "harness/errors.hpp", 1),
+        ("harness/variant.hpp", "harness/text/table.hpp", 1),
+        ("harness/text/table.cpp", "harness/results/result.hpp", 1),
+        ("harness/new_room/x.cpp", "harness/text/table.hpp", 1),
+        ("apps/nw/tma.cu", "apps/lud/lud.hpp", 1),
+        ("microbench/dsm/latency.cu", "harness/gpu/sampler.hpp", 1),
+        ("apps/nw/tma.cu", "apps/nw/baseline.cu", 1),
+        ("variants/a.hpp", "variants/a.hpp", 1),
+        ("apps/nw/tma.cu", "harness/variant.hpp", 0),
+        ("microbench/dsm/latency.cu", "microbench/walks.cuh", 0),
     ],
 )
-def test_an_include_against_the_direction_is_named(
-    tmp_path: Path, file: str, target: str, reason: str
+def test_an_include_against_the_direction_is_found(
+    tmp_path: Path, file: str, target: str, wrong: int
 ) -> None:
-    where = plant(tmp_path, file, target)
-    found = structure.violations(tmp_path)
-    assert bool(found) == bool(reason)
-    assert all(line.startswith(f"{where}: {target}: ") and reason in line for line in found)
+    for path, text in ((target, ""), (file, f'#include "{target}"\n')):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert len(violations(tmp_path)) == wrong
 
 
-def test_circles_of_files_and_of_rooms_are_named(tmp_path: Path) -> None:
-    names = [f"variants/ptx/{name}.cuh" for name in ("first", "second", "third", "first")]
-    for file, target in itertools.pairwise(names):
-        where = plant(tmp_path, file, target)
-    assert structure.violations(tmp_path) == [f"{where}: closes a circle: {' -> '.join(names)}"]
-    shutil.rmtree(tmp_path / "variants")
-    # No two files are in one.
-    plant(tmp_path, "microbench/one/a.cuh", "microbench/two/a.cuh")
-    where = plant(tmp_path, "microbench/two/b.cuh", "microbench/one/b.cuh")
-    assert structure.violations(tmp_path) == [
-        f"{where}: closes a circle: microbench/one -> microbench/two -> microbench/one"
+# --- Formatting -----------------------------------------------------------------------------------
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_every_cpp_and_cuda_file_is_formatted() -> None:
+    beside = Path(sys.executable).parent / "clang-format"
+    program = str(beside) if beside.exists() else shutil.which("clang-format")
+    assert program and " 14." in run(program, "--version").stdout, "pip install clang-format==14"
+    files = [file for file in files_of(ROOT) if file.endswith(SUFFIXES)]
+    found = run(program, "--dry-run", "--style=file", *files).stderr
+    assert sorted(set(re.findall(r"^(\S+?:\d+):\d+: warning: ", found, re.MULTILINE))) == []
+    # It leaves what it cannot break: long words of a comment, long strings.
+    long = [
+        f"{file}:{number}"
+        for file in files
+        for number, line in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 100 and "golden" not in file
     ]
+    assert long == []
 
 
-# --- Tests mirror the tree ------------------------------------------------------------------------
+@pytest.mark.parametrize("command", [("format", "--diff", "--quiet"), ("check",)])
+def test_python_is_clean_to_ruff(command: tuple[str, ...]) -> None:
+    done = run(sys.executable, "-m", "ruff", *command, ".")
+    assert done.returncode == 0, done.stdout
 
 
-def sources_of(test: str) -> list[str]:
-    """What a C++ test is of: the sources or the folder whose place and name its own repeat.
-
-    A source may have several: selection_test.cpp, selection_left_out_test.cpp.
-    """
-    place = test.removeprefix("tests/").removesuffix("_test.cpp")
-    while place:
-        found = [f"{place}{suffix}" for suffix in (".cpp", ".hpp", ".cuh", ".cu", "/")]
-        existing = [file for file in found if (ROOT / file).exists()]
-        if existing:
-            return existing
-        place = place.rpartition("_")[0]
-    return []
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
+def test_scripts_are_clean_to_shellcheck() -> None:
+    scripts = [f for f in files_of(ROOT) if f.endswith(".sh") or re.match("campaign/|.ci/run", f)]
+    done = run("shellcheck", "-x", *scripts)
+    assert done.returncode == 0, done.stdout
 
 
-def cpp_tests() -> list[str]:
-    return sorted(path.relative_to(ROOT).as_posix() for path in TESTS.rglob("*_test.cpp"))
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
+def test_lines_end_as_on_linux_whatever_git_is_set_to() -> None:
+    """In a clone of Windows, too. The corpus of the fuzzer and what is no text are exact."""
+    for line in run("git", "-c", "safe.directory=*", "ls-files", "--eol").stdout.splitlines():
+        attributes, path = line.split("\t")
+        index, _, wanted = attributes.split(maxsplit=2)
+        exact = wanted.strip() == "attr/-text"
+        assert exact or (wanted.strip() == "attr/text=auto eol=lf" and index != "i/crlf"), line
+        assert exact == (index == "i/-text" or path.startswith("tests/fuzz/corpus/")), line
 
 
-@pytest.mark.parametrize("test", cpp_tests())
-def test_a_test_stands_where_its_source_does(test: str) -> None:
-    other = [what for pattern, what in OTHER_TESTS.items() if Path(test).match(pattern)]
-    assert sources_of(test) or other, f"{test} repeats the place and name of no source"
-
-
-def test_every_room_of_the_harness_and_every_app_has_unit_tests() -> None:
-    rooms = {path.parent.name for path in (ROOT / "harness").glob("*/*.cpp")}
-    # Programs and refusals, which tests/cli and tests/amasia run.
-    rooms -= {"main", "no_gpu", "gbench", "implementations"}
-    tested = {
-        path.relative_to(TESTS / "harness").parts[0]
-        for path in TESTS.rglob("harness/**/*_test.cpp")
-    }
-    assert rooms - tested == set()
-    apps = {path.parent.name for path in (ROOT / "apps").glob("*/*.cu")}
-    assert apps - {path.name.split("_")[0] for path in (TESTS / "apps").glob("*_test.cpp")} == set()
+def test_pre_commit_and_the_tests_use_the_same_tools() -> None:
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    pinned = dict(re.findall(r"([\w-]+)==([\d.]+)", " ".join(extras["test"])))
+    for tool, repository in (("clang-format", "mirrors-clang-format"), ("ruff", "ruff-pre-commit")):
+        revision = re.search(rf"/{repository}\n    rev: v([\d.]+)", hooks)
+        assert revision and revision[1] == pinned[tool], tool

@@ -24,9 +24,10 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   MeasureRequest& m = r.measure;
   for (const char* code : {".cu", ".cubin", ".ptx", ".so"}) {
     if (!r.file.ends_with(code)) continue;
-    throw UsageError(r.file +
-                     ": is code; bench takes a description in TOML that names it, such as " +
-                     "saxpy.toml in docs/your-kernel.md");
+    throw UsageError(
+        "bench takes a description in TOML, not code: copy saxpy.toml of "
+        "docs/your-kernel.md and name " +
+        r.file + " in it");
   }
   const Description description = read_description(r.file);
   UserApp app = load_user_app(description);
