@@ -279,7 +279,7 @@ register(
         _run,
         (
             (
-                "compare results/h200/quick.json.gz out/h200-quick.json.gz",
+                "compare results/h200/quick-nw.json.gz out/h200-quick.json.gz",
                 "this machine against the recorded one",
             ),
             (

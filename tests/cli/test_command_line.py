@@ -231,7 +231,7 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
 
 
 def test_nothing_is_reproduced_without_a_gpu_for_one_reason(amasia, tmp_path):
-    recorded = ROOT / "results" / "h200" / "quick.json.gz"
+    recorded = ROOT / "results" / "h200" / "quick-histogram.json.gz"
     out = ("--out", str(tmp_path / "again.json"))
     line = one_line(amasia("reproduce", str(recorded), *out, **NO_GPU), 3)
     assert "no usable GPU" in line and not (tmp_path / "again.json").exists()

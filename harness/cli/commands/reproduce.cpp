@@ -193,9 +193,9 @@ const bool reproduce_registered = register_command(
          "a row is wrong, or not possible here; the output says why. Then python -m plots compare "
          "FILE OUT shows which times, speed-ups and points are the same, and the likely cause of "
          "each difference (GPU, code, clock, driver, compiler).",
-     .examples = {{{"amasia reproduce results/h200/quick.json.gz --dry-run",
+     .examples = {{{"amasia reproduce results/h200/quick-nw.json.gz --dry-run",
                     "what would run, and what this program cannot measure"},
-                   {"amasia reproduce results/h200/quick.json.gz --only 'nw * cold stream'",
+                   {"amasia reproduce results/h200/quick-nw.json.gz --only 'nw * cold stream'",
                     "some of its cases on this GPU"}}},
      .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
                exit_interrupted},
