@@ -1,4 +1,4 @@
-"""One function on many things, on all cores; or some functions beside what the caller does."""
+"""One function on many things, on all cores."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -45,41 +44,3 @@ def no_search_for_garbage() -> Iterator[None]:
         gc.unfreeze()
         if searched:
             gc.enable()
-
-
-def _call_all(functions: Sequence[Callable[[], Any]], answer: Connection) -> None:
-    try:
-        answer.send(([function() for function in functions], None))
-    except Exception as error:  # raised again where the results are asked for
-        answer.send(([], error))
-
-
-@contextlib.contextmanager
-def beside(functions: Sequence[Callable[[], Any]]) -> Iterator[Callable[[], list[Any]]]:
-    """Calls the functions in a process of their own, where there is a core for it, while the caller
-    does something else. Yields what waits for their results, in order, and raises what one raised.
-    The process is forked, so that functions see what there is now and only results travel."""
-    if cores() < 2 or not functions:
-        yield lambda: [function() for function in functions]
-        return
-    fork = multiprocessing.get_context("fork")
-    answer, to_answer = fork.Pipe(duplex=False)
-    process = fork.Process(target=_call_all, args=(functions, to_answer), daemon=True)
-    process.start()
-    to_answer.close()  # the process has its own end; without this one its death is noticed
-
-    def results() -> list[Any]:
-        try:
-            found, error = answer.recv()
-        except EOFError:
-            raise RuntimeError("a process that computed beside this one ended early") from None
-        if error is not None:
-            raise error
-        return found
-
-    try:
-        yield results
-    finally:
-        process.terminate()  # it has answered, or nobody asks for what it does any more
-        process.join()
-        answer.close()

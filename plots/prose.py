@@ -79,11 +79,6 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:,.0f}"
 
 
-def whole(value: Any) -> str:
-    """A whole number; a dash for what is not known."""
-    return "–" if value is None or pd.isna(value) else f"{value:,.0f}"
-
-
 def percent(value: Any) -> str:
     """A share in percent; a dash for what is not known."""
     return "–" if value is None or pd.isna(value) else f"{100 * value:.0f} %"

@@ -96,6 +96,9 @@ Json parse_json(const std::string& text, const std::string& name) {
     throw ResultError(name + ':' + std::to_string(line) + ':' + std::to_string(column) + ": " +
                       reason);
   };
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw ResultError(name + ": expected JSON, found nothing");
+  }
   // The parser would take a zero byte, as a crash leaves them, for the end of the text.
   const std::size_t zero = text.find('\0');
   if (zero != std::string::npos) refuse(zero, "expected JSON, found a zero byte");

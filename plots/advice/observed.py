@@ -22,7 +22,6 @@ from plots.errors import PlotsError
 _FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 _FADD = "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
 _FMUL = "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum"
-_OF_WARPS = "smsp__inst_executed.sum"
 _INTO_SMS = ("l1tex__m_xbar2l1tex_read_bytes.sum", "dram__bytes_read.sum")
 _STAGED_BARRIERS = 2  # of a block's barriers per tile, those that the movement itself needs
 

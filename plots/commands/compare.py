@@ -15,8 +15,8 @@ import pandas as pd
 from plots import markdown
 from plots.commands.options import print_or_write
 from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
-from plots.data.load import Results
-from plots.data.selection import among, gpu_named, load_aloud
+from plots.data.load import Results, load
+from plots.data.selection import among, gpu_named, tell
 from plots.errors import PlotsError
 from plots.judge.compare import (
     REPEATED,
@@ -104,8 +104,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", "-o", type=Path, help="output file (default: stdout)")
 
 
-def _one_gpu(name: str, gpu: str | None, side: str) -> Results:
-    results = load_aloud([name])
+def _one_gpu(results: Results, name: str, gpu: str | None, side: str) -> Results:
     results = results.where(gpu=gpu_named(gpu, results.gpus))
     if len(results.gpus) > 1:
         found = ", ".join(results.gpus)
@@ -216,7 +215,7 @@ def _named(what: str, names: Sequence[str]) -> str:
 
 
 def _summary(found: Comparison) -> list[str]:
-    """Means and the closing tally."""
+    """Means and the tally."""
     lines = [
         f"{app}: NEW is {times(mean, 3)} as fast as OLD (geometric mean of {n} times, "
         f"{least:.3f} to {most:.3f})"
@@ -242,9 +241,12 @@ def _fails(found: Comparison, on: str | None) -> bool:
 
 
 def _run(options: argparse.Namespace) -> int:
-    old = _one_gpu(options.old, options.old_gpu, "old")
-    new = _one_gpu(options.new, options.new_gpu, "new")
-    more = [load_aloud([name]) for name in options.sessions or ()]
+    names = (options.old, options.new, *(options.sessions or ()))
+    loaded = [load([name]) for name in names]
+    tell(list(dict.fromkeys(note for results in loaded for note in results.notes)))
+    old = _one_gpu(loaded[0], options.old, options.old_gpu, "old")
+    new = _one_gpu(loaded[1], options.new, options.new_gpu, "new")
+    more = loaded[2:]
     wanted = Filter(options.app, options.strategy, tuple(options.only or ()))
     apps = sorted({*old.groups["app"], *old.points["microbenchmark"]})
     among(options.app, apps, "app")
@@ -253,7 +255,6 @@ def _run(options: argparse.Namespace) -> int:
         new, old, more=more, wanted=wanted, confidence=options.confidence,
         threshold=options.threshold,
     )  # fmt: skip
-    print_or_write(_WRITERS[options.format](found), options.out)
     said = [f"differs: {what}" for what in found.differences]
     said += [f"warning: {text}" for text in found.warnings]
     said += [
@@ -266,8 +267,11 @@ def _run(options: argparse.Namespace) -> int:
         for source, expected in zip(sources, expectations(new, old), strict=True):
             if expected is not None:
                 said.append(f"expected of {found.new_gpu} by the {source}: {expected}")
+    # Before the rows, which are many.
     for line in (*said, *_summary(found)):
         print(line, file=sys.stderr if options.format != "text" else sys.stdout)
+    print(end="\n" if options.format == "text" and options.out is None else "")
+    print_or_write(_WRITERS[options.format](found), options.out)
     return int(_fails(found, options.fail_on))
 
 

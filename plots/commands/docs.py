@@ -11,7 +11,6 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from plots.commands.options import results_argument, written_whole
@@ -19,7 +18,7 @@ from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.data.load import Results
 from plots.data.selection import load_aloud
 from plots.errors import PlotsError
-from plots.judge import between_runs, occupancy
+from plots.judge import between_runs
 from plots.papers import reproduction
 from plots.report import readme
 from plots.tree import IN_A_CLONE, ROOT
@@ -30,12 +29,6 @@ _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 def _reproduction(results: Results, folder: Path) -> str:
     return reproduction.render(results, folder)
-
-
-_PAGES: dict[str, Callable[[Results], str]] = {
-    "between-runs.md": between_runs.page,
-    "occupancy.md": occupancy.page,
-}
 
 
 def _with_links(text: str, name: str, folder: Path) -> str:
@@ -54,7 +47,8 @@ def _with_links(text: str, name: str, folder: Path) -> str:
 
 def _write_all(results: Results, folder: Path) -> None:
     """Every page."""
-    pages = {name: _with_links(make(results), name, folder) for name, make in _PAGES.items()}
+    name = "between-runs.md"
+    pages = {name: _with_links(between_runs.page(results), name, folder)}
     if results.documents:
         pages["reproduction.md"] = _reproduction(results, folder)
     for name, text in pages.items():

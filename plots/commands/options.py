@@ -54,7 +54,7 @@ def selection_arguments(parser: argparse.ArgumentParser, gpu: str = "the newest"
 
 def selection_of(options: argparse.Namespace) -> Selection:
     """What the arguments select."""
-    chosen = {k: getattr(options, k, None) for k in ("gpu", "app", "size", "cache", "launch")}
+    chosen = {k: getattr(options, k, None) for k in ("gpu", "app", "cache", "launch")}
     return Selection(tuple(options.results), **chosen)
 
 

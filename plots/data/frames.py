@@ -33,27 +33,15 @@ def _joined(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
-# Of a kernel, what decides how many of its blocks an SM holds, and how many that are. The shared
-# memory is static and dynamic together.
-KERNEL_MEMBERS = ("registers", "shared", "threads", "blocks_per_sm", "cluster_blocks")
-
-
 def _shared_bytes(kernel: Any) -> int:
     return int(kernel.static_shared_bytes + kernel.dynamic_shared_bytes)
-
-
-def _kernel_text(kernel: Any) -> str:
-    return " ".join(
-        str(_shared_bytes(kernel) if name == "shared" else getattr(kernel, name))
-        for name in KERNEL_MEMBERS
-    )
 
 
 def _of_kernels(kernels: Sequence[Any]) -> dict[str, Any]:
     """What a row says of its kernels together."""
     if not kernels:
         unknown = dict.fromkeys((*_KERNEL, "shared_bytes"), np.nan)
-        return {**unknown, "instructions": "", "kernels": ""}
+        return {**unknown, "instructions": ""}
     worst = {name: max(getattr(kernel, name) for kernel in kernels) for name in _KERNEL}
     instructions: dict[str, int] = {}
     for kernel in kernels:
@@ -65,7 +53,6 @@ def _of_kernels(kernels: Sequence[Any]) -> dict[str, Any]:
         "blocks_per_sm": min(kernel.blocks_per_sm for kernel in kernels),
         "shared_bytes": max(map(_shared_bytes, kernels)),
         "instructions": ", ".join(f"{k} {v}" for k, v in sorted(instructions.items()) if v),
-        "kernels": "; ".join(map(_kernel_text, kernels)),
     }
 
 

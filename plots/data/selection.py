@@ -7,14 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import pandas as pd
-
-from plots.data.load import Results, load, main_cache, main_launch, main_size
+from plots.data.load import Results, load, main_cache, main_launch
 from plots.errors import PlotsError, nearest
 from plots.folders import Note
-
-EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherwise
-
 
 # Of notes of a kind that are more than a few one line is printed. The report lists all of them.
 _OF_MANY = {
@@ -64,20 +59,19 @@ def gpu_named(part: str | None, gpus: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Selection:
-    """Result files, and the GPU, app, size and modes chosen of them; None leaves open. ``asked``
+    """Result files, and the GPU, app and modes chosen of them; None leaves open. ``asked``
     holds those that the drawing code has used."""
 
     paths: tuple[str, ...]
     gpu: str | None = None
     app: str | None = None
-    size: str | None = None
     cache: str | None = None
     launch: str | None = None
     asked: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def ignored(self) -> list[str]:
         """The choices that were made and that nobody has asked for."""
-        made = [n for n in ("gpu", "app", "size", "cache", "launch") if getattr(self, n)]
+        made = [n for n in ("gpu", "app", "cache", "launch") if getattr(self, n)]
         return [name for name in made if name not in self.asked]
 
     @cached_property
@@ -112,44 +106,6 @@ class Selection:
             cache=self.cache or main_cache(of_gpu.groups),
             launch=self.launch or main_launch(of_gpu.groups),
         ).all_modes()
-
-    def at_chosen_sizes(self, results: Results) -> Results:
-        """Those of the groups that are of the size chosen; without a choice those of each app's
-        main size, which fit a page, and with "all" every one. Raises PlotsError for a size that no
-        app has."""
-        self.asked.add("size")
-        groups = results.groups
-        if self.size == EVERY_SIZE:
-            return results
-        if self.size is None:
-            main = {app: main_size(groups, app) for app in set(groups["app"])}
-            return results.only(groups[groups["size"] == groups["app"].map(main)])
-        labels = groups["size_label"].str.replace(" ", ",")
-        among(self.size, [*groups["size"], *labels], "size")
-        return results.only(groups[(groups["size"] == self.size) | (labels == self.size)])
-
-    def of_cross(self) -> Selection:
-        """The same choice among the tables of the role cross. Raises PlotsError without any."""
-        if self.results.cross is None:
-            raise PlotsError("the result files hold no table of the role cross")
-        other = replace_selection(self)
-        other.__dict__["results"] = self.results.cross
-        return other
-
-    def one_group(self) -> tuple[Results, str]:
-        """One group in one mode: of an app or size left open, the first app and its main size."""
-        results = self.one_mode()
-        app = self.app or sorted(set(results.groups["app"]))[0]
-        of_app = results.groups[results.groups["app"] == app]
-        return results, str(self._of_size(of_app, app).iloc[0]["group"])
-
-    def _of_size(self, of_app: pd.DataFrame, app: str) -> pd.DataFrame:
-        self.asked.add("size")
-        if self.size is None:
-            return of_app[of_app["size"] == main_size(of_app, app)]
-        labels = of_app["size_label"].str.replace(" ", ",")
-        among(self.size, [*of_app["size"], *labels], f"size of {app}")
-        return of_app[(of_app["size"] == self.size) | (labels == self.size)]
 
     def of_gpu(self) -> Results:
         """All of one GPU: microbenchmarks belong to no group."""

@@ -14,6 +14,7 @@ from plots.units import shortened
 
 MOST_CASES = 12
 _HARDWARE, _BEST = "#000000", "#D55E00"
+_BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}  # a text
 
 
 def cases(measured: Measured) -> list[Any]:
@@ -35,18 +36,14 @@ def generations(measured: Measured, dates: str) -> Figure:
     the datasheets (dashed) let one expect."""
     common.need(measured.best, "case with the baseline at its best on both GPUs")
     shown: Sequence[Any] = cases(measured)
-    figure = style.new_figure(1.7 + 0.27 * len(shown))
+    figure = style.new_figure(2.2 + 0.38 * len(shown), style.NARROW)
     ax = figure.subplots()
     for y, case in enumerate(shown):
-        ax.plot(case.hardware, y - 0.16, marker="o", color=_HARDWARE, markersize=5)
+        ax.plot(case.hardware, y, marker="o", color=_HARDWARE, markersize=4)
         ax.errorbar(
-            [case.ratio], [y + 0.16], xerr=[[case.ratio - case.low], [case.high - case.ratio]],
-            color=_BEST, marker="D", markersize=5, capsize=2, elinewidth=1, linestyle="none",
+            [case.ratio], [y + 0.25], xerr=[[case.ratio - case.low], [case.high - case.ratio]],
+            color=_BEST, marker="D", markersize=4, capsize=2, elinewidth=1, linestyle="none",
             markerfacecolor=_BEST if case.resolved else "white", label=case.app,
-        )  # fmt: skip
-        ax.annotate(
-            f"{case.old_strategy} → {case.new_strategy}", (1, y), xytext=(4, 0), fontsize=7,
-            xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
         )  # fmt: skip
     ends = [e for case in shown for e in (case.low, case.high, case.hardware)]
     handles = [
@@ -65,15 +62,22 @@ def generations(measured: Measured, dates: str) -> Figure:
             handles.append(Line2D([], [], label=label, **drawn))
             ends.append(expected.expected)
     common.ratio_axis(ax, ends, axis="x", pad=0.06)
-    labels = [shortened(f"{c.app} {c.size_label}", 44) for c in shown]
-    modes = [f", {c.cache}, {c.launch}" for c in shown]
-    same = len(set(modes)) == 1
-    ax.set_yticks(
-        range(len(shown)), [a + ("" if same else b) for a, b in zip(labels, modes, strict=True)]
-    )
+    same = len({(c.cache, c.launch) for c in shown}) == 1
+    for y, c in enumerate(shown):
+        label = shortened(f"{c.app} {c.size_label}", 32 if same else 24)
+        label += "" if same else f", {c.cache}, {c.launch}"
+        for x, text, side in (
+            (0, label, "left"),
+            (1, f"{c.old_strategy} → {c.new_strategy}", "right"),
+        ):
+            ax.text(
+                x, y - 0.3, text, fontsize=7, va="center", ha=side, bbox=_BEHIND,
+                transform=ax.get_yaxis_transform(),
+            )  # fmt: skip
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
     ax.set_ylim(len(shown) - 0.45, -0.55)
-    ax.grid(axis="y", visible=False)
-    ax.set_xlabel("speed-up (logarithmic); right: the best strategy, old → new")
+    ax.set_xlabel("speed-up (logarithmic); best strategies, old → new")
     names = (shortened(gpu, 40) for gpu in (measured.new_gpu, measured.old_gpu))
     style.title(figure, " over ".join(names), dates)
     style.legend_below(figure, handles)

@@ -46,7 +46,8 @@ COMPARATOR_MARKER = "*"
 NOISE_COLOUR = "#D9D9D9"
 ALARM_COLOUR = "#B00020"
 
-WIDTH = 7.1  # inches of every figure: both columns of a two-column page
+WIDTH = 7.1  # inches of a figure: both columns of a two-column page
+NARROW = 3.45  # one column, and a phone
 LEAST_POINTS = 7  # of a text that is read in print
 _EM = 0.6  # of a letter, on average, in em: rather too wide
 
@@ -100,9 +101,9 @@ def styled(draw: Callable[_P, Figure]) -> Callable[_P, Figure]:
     return in_style
 
 
-def new_figure(height: float) -> Figure:
+def new_figure(height: float, width: float = WIDTH) -> Figure:
     """An empty figure, so many inches high, outside pyplot's registry."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)  # which keeps what it measures texts with
     return figure
 
@@ -119,14 +120,14 @@ def wrapped(text: str, inches: float, points: float) -> str:
 
 def title(figure: Figure, heading: str, source: str) -> None:
     """Heading and, below it, where and when the data were measured."""
-    size = 9
-    lines = "\n".join(wrapped(text, 0.97 * WIDTH * 1.08, size) for text in (heading, source))
+    size, inches = 9, 0.97 * 1.08 * figure.get_figwidth()
+    lines = "\n".join(wrapped(text, inches, size) for text in (heading, source))
     figure.suptitle(lines, x=0.012, ha="left", fontsize=size, linespacing=1.4)
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], **options: Any) -> None:
     """A legend below all axes, in as few lines as fit into the figure's width."""
-    columns = _columns(handles, WIDTH)
+    columns = _columns(handles, figure.get_figwidth())
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, **options)
 
 

@@ -10,7 +10,7 @@ from statistics import median
 
 from plots.data.load import Results
 from plots.data.sessions import CONFIDENCE, Measured, Sessions
-from plots.markdown import MADE, plain, wrapped
+from plots.markdown import MADE, plain, table, wrapped
 from plots.statistics.between import LEAST_GPUS, LEAST_ROWS, POOL_DEGREES, WINSOR, Prediction
 from plots.units import amount
 
@@ -75,13 +75,6 @@ def _coverage_cells(checked: list[Checked]) -> list[str]:
     ]
 
 
-def _table(columns: list[str], lines: list[list[str]]) -> str:
-    texts = {"rows of", "quantity", "GPU left out", "row", "case"}
-    rule = "|".join("---" if name in texts else "--:" for name in columns)
-    cells = [" | ".join(line) for line in (columns, *lines)]
-    return "\n".join([f"| {cells[0]} |", f"|{rule}|", *(f"| {line} |" for line in cells[1:])])
-
-
 def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
     lines = []
     for quantity, word in QUANTITIES.items():
@@ -100,7 +93,7 @@ def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
                 ]
             )
     columns = ["rows of", "quantity", "between GPUs", "rows", "between sessions on one", "rows"]
-    return _table(columns, lines)
+    return table(columns, lines, texts=2)
 
 
 def _coverage_table(checked: list[Checked]) -> str:
@@ -117,7 +110,7 @@ def _coverage_table(checked: list[Checked]) -> str:
     lines.append(line("all", checked))
     columns = ["GPU left out", "dates", "medians inside", "half width", "ratios inside",
                "half width"]  # fmt: skip
-    return _table(columns, lines)
+    return table(columns, lines, texts=1)
 
 
 def _width_table(checked: list[Checked]) -> str:
@@ -132,7 +125,7 @@ def _width_table(checked: list[Checked]) -> str:
             cells += _coverage_cells(of)
         lines.append(cells)
     columns = ["GPUs behind", "medians inside", "half width", "ratios inside", "half width"]
-    return _table(columns, lines)
+    return table(columns, lines, texts=0)
 
 
 def _extremes(row: list[Measured]) -> tuple[Measured, Measured]:
@@ -162,7 +155,7 @@ def _moved(sessions: Sessions) -> str:
         ]
         leaders.setdefault((least.case, least.role), line)
     columns = ["row", "case", "runs", "most over least", "GPUs", "SM clock, MHz"]
-    return _table(columns, list(leaders.values())[:_MOST])
+    return table(columns, list(leaders.values())[:_MOST], texts=2)
 
 
 def page(results: Results) -> str:

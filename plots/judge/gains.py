@@ -80,12 +80,6 @@ class Gain:
         schedule, movement = math.log(self.by_schedule.ratio), math.log(self.by_movement.ratio)
         return "schedule" if abs(schedule) > abs(movement) else "movement"
 
-    @property
-    def opposed(self) -> bool:
-        """One part takes away what the other gives."""
-        claims = {self.by_schedule.claim, self.by_movement.claim}
-        return claims == {"faster", "slower"}
-
     def product(self) -> str:
         """ "1.10 schedule × 1.14 [1.13, 1.15] movement", what the total consists of."""
         movement = self.by_movement

@@ -13,24 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 _BARRIERS = 32  # bytes behind the tiles of a strategy whose tiles the copy engine brings
-MOST_BLOCKS = 32  # on an SM, whatever they hold
+_MOST_BLOCKS = 32  # on an SM, whatever they hold
 _ONE_TILE = ("baseline", "register_bypass")
 _BULK = ("tma", "dsm")
 
 
-def blocks_by_registers(registers: int, threads: int, device: Mapping[str, Any]) -> int:
-    """Blocks of so many threads for which an SM has registers, ``registers`` each: its four parts
-    give them to whole warps, 256 at a time."""
-    of_warp = math.ceil(registers * 32 / 256) * 256
-    warps = 4 * (device["registers_per_sm"] // 4 // of_warp)
-    return int(warps // math.ceil(threads / 32))
-
-
-def blocks_by_shared(shared_bytes: int, device: Mapping[str, Any]) -> int:
+def _blocks_by_shared(shared_bytes: int, device: Mapping[str, Any]) -> int:
     """Blocks for which it has shared memory, which comes 128 bytes at a time and with what every
     block has beside its own."""
     of_block = math.ceil(shared_bytes / 128) * 128 + device.get("shared_reserved", 0)
-    return int(device["shared_per_sm"] // of_block) if of_block else MOST_BLOCKS
+    return int(device["shared_per_sm"] // of_block) if of_block else _MOST_BLOCKS
 
 
 def twin_registers(chunks: int) -> int:
@@ -83,13 +75,13 @@ def held(
     needed = ("registers_per_sm", "max_threads_per_sm", "shared_per_sm", "sm_count")
     if not all(device.get(name) for name in needed):
         return Held(tiles, shared, in_flight)
-    # As geometry.hpp has it, of the SM as a whole: not blocks_by_registers().
+    # As geometry.hpp has it, of the SM as a whole: not of its four parts.
     of_warp = math.ceil(max(n.get("registers", LEAST_REGISTERS), registers) * 32 / 256) * 256
     blocks = min(
         device["registers_per_sm"] // of_warp // math.ceil(threads / 32),
         device["max_threads_per_sm"] // threads,
-        blocks_by_shared(shared, device),
-        MOST_BLOCKS,
+        _blocks_by_shared(shared, device),
+        _MOST_BLOCKS,
     )
     of_launch = n.get("mebibytes", 256) * (1 << 20) // (rows * row_bytes) // n.get("launches", 1)
     launched = of_launch // max(n.get("tiles_per_block", 0), 1)

@@ -39,7 +39,7 @@ from plots.papers.specifications import (
     read_table,
     spec_of_driver,
 )
-from plots.statistics.intervals import benjamini_hochberg, geometric_mean
+from plots.statistics.intervals import benjamini_hochberg
 
 BASELINE = "baseline"
 BEST_COLUMNS = [
@@ -265,14 +265,6 @@ def _measured(side: _Matched, told: dict[tuple[str, str], dict[str, Any]]) -> Me
         only_new=side.counts[0] - len(records),
         only_old=side.counts[1] - len(records),
     )
-
-
-def mean_table(measured: Measured) -> list[dict[str, Any]]:
-    """Geometric means of the measured speed-ups by role and strategy, with the number of rows."""
-    return [
-        {"role": role, "strategy": strategy, "mean": geometric_mean(of["ratio"]), "n": len(of)}
-        for (role, strategy), of in measured.rows.groupby(["role", "strategy"], sort=False)
-    ]
 
 
 def quoted_programs() -> pd.DataFrame:

@@ -2,9 +2,9 @@
 to be expected, and what held it back.
 
 For one case, best on new over best on old is a product. The *hardware gain* (the baseline on both)
-is multiplied by what the other strategies gain on the new GPU (*software gain*,
-plots/papers/styles.py), and divided by what they gain on the old one. The microbenchmarks of both
-GPUs say which part of the hardware did not grow as much as its data sheet lets one expect.
+is multiplied by what the other strategies gain on the new GPU (*software gain*), and divided by
+what they gain on the old one. The microbenchmarks of both GPUs say which part of the hardware did
+not grow as much as its data sheet lets one expect.
 """
 
 from __future__ import annotations

@@ -176,16 +176,6 @@ def spec_of_driver(driver_name: str) -> Spec | None:
     return next((s for s in datasheet_specs() if driver_name in s.driver_names), None)
 
 
-def without_datasheet(*driver_names: str) -> str:
-    """Which of these GPUs are not among the data sheets, and where a line would make them known;
-    "" when all are."""
-    unknown = [name for name in dict.fromkeys(driver_names) if spec_of_driver(name) is None]
-    if not unknown:
-        return ""
-    is_ = "is" if len(unknown) == 1 else "are"
-    return f"{' and '.join(unknown)} {is_} not in {DATASHEETS.relative_to(ROOT)}"
-
-
 def expect_specs(new: Spec, old: Spec, precision: str = "fp32") -> Expectation:
     """The expectation from specifications."""
     flop = new.tflops(precision) / old.tflops(precision)

@@ -112,13 +112,14 @@ class Embedded:
                 np.flatnonzero(throttled).tolist(),
             ]
 
-    def picture(self, name: str, label: str, draw: Drawer) -> Markup:
-        """The place of a figure, which is drawn when all are known."""
+    def picture(self, name: str, label: str, draw: Drawer, size: str = "") -> Markup:
+        """The place of a figure, which is drawn when all are known. ``size``: "narrow" fits a
+        phone."""
         if name in self._pictures:
             raise ValueError(f"two pictures are called {name}")
         self._pictures[name] = draw
-        place = Markup('<figure data-figure="{0}" role="img" aria-label="{1}"></figure>\n')
-        return place.format(name, label)
+        place = '<figure data-figure="{0}" role="img" aria-label="{1}" class="{2}"></figure>\n'
+        return Markup(place).format(name, label, size)
 
     def encoded(self) -> str:
         """All of it as gzip in base64: safe in an element of a page, whatever it holds."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist, fmean
 from typing import NamedTuple
@@ -326,40 +326,31 @@ def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
 @dataclass(frozen=True)
 class Estimate:
     """The logarithm of a new session's value, or of what two rows differ by, as far as sessions
-    tell it: its standard deviation, and the degrees of freedom of that."""
+    show it: its standard deviation, and the degrees of freedom of that."""
 
     value: float
     deviation: float
     degrees: float
 
-    def p_above(self) -> float:
-        """One-sided: the probability of a value as large as this one where it is not above 0."""
-        if self.deviation == 0:
-            return 0.5 if self.value == 0 else float(self.value < 0)
-        return float(special.stdtr(self.degrees, -self.value / self.deviation))
-
-    def p_below(self) -> float:
-        return replace(self, value=-self.value).p_above()
-
     @property
     def p_value(self) -> float:
         """The probability of a difference as large as this one, or larger, where there is none."""
-        return 2 * min(self.p_above(), self.p_below())
-
-    def half(self, confidence: float) -> float:
-        """Half the width of its interval."""
-        return float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+        if self.deviation == 0:
+            return float(self.value == 0)
+        return 2 * float(special.stdtr(self.degrees, -abs(self.value) / self.deviation))
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        half = self.half(confidence)
+        half = float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
         return self.value - half, self.value + half
 
 
-def new_session(row: Sequence[SessionValue], kind: Components) -> Estimate | None:
-    """A session on another GPU of the model, from the row and from what the others of its kind say
-    (Pool.without); None where neither it nor another was measured on two. Raises ValueError for no
-    session."""
-    _check(row, 0.5)
+def predict(
+    row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
+) -> Prediction | None:
+    """Where a session on another GPU of the model falls, from the row and from what the others of
+    its kind say (Pool.without); None where neither it nor another was measured on two. Raises
+    ValueError for no session, and for a confidence outside (0, 1)."""
+    _check(row, confidence)
     said = _of(row)
     session = _within(said, kind)
     gpu = _between(said, kind, session)
@@ -369,17 +360,7 @@ def new_session(row: Sequence[SessionValue], kind: Components) -> Estimate | Non
     variance, degrees = _sum(
         (gpu[0] * (1 + 1 / len(said.means)), gpu[1]), (session[0] * (1 - said.shares), session[1])
     )
-    return Estimate(said.mean, math.sqrt(variance), degrees)
-
-
-def predict(
-    row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
-) -> Prediction | None:
-    """Where a new_session() falls. Raises ValueError for a confidence outside (0, 1), too."""
-    _check(row, confidence)
-    found = new_session(row, kind)
-    if found is None:
-        return None
+    found = Estimate(said.mean, math.sqrt(variance), degrees)
     ends = ends_of_logs(*found.ends(confidence))
     gpus = len({s.gpu for s in row})
     return Prediction(math.exp(found.value), *ends, confidence, found.degrees, len(row), gpus)

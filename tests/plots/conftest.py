@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the analysis: synthetic result files, loaded once."""
+"""Fixtures of the tests of the analysis: result files with planted times, loaded once."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ from typing import Any
 
 import pytest
 
-# From wherever pytest was started, and for the synthetic files beside this one.
+# From wherever pytest was started, and for the modules beside this one.
 for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().parent):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
-import synthetic  # noqa: E402
+import planted  # noqa: E402
 
 from plots.data.load import Results, load  # noqa: E402
+from plots.tree import ROOT  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def paper_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result file like that of a real study, odd rows included."""
     path = tmp_path_factory.mktemp("results") / "paper.json"
-    path.write_text(synthetic.sealed(synthetic.paper_like()), encoding="utf-8")
+    path.write_text(planted.sealed(planted.paper_like()), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def record() -> Results:
+    """Everything in results/."""
+    return load([ROOT / "results"])
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +47,7 @@ def save(tmp_path: Path) -> Callable[..., Path]:
     def write(document: Any, name: str = "result.json") -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = document if isinstance(document, str) else synthetic.sealed(document)
+        text = document if isinstance(document, str) else planted.sealed(document)
         path.write_text(text, encoding="utf-8")
         return path
 
@@ -52,7 +59,7 @@ def load_groups(save: Callable[..., Path]) -> Callable[..., Results]:
     """Loads a document of these groups."""
 
     def make(*groups: dict[str, Any], **options: Any) -> Results:
-        return load([save(synthetic.document(list(groups), **options))])
+        return load([save(planted.document(list(groups), **options))])
 
     return make
 
@@ -63,10 +70,10 @@ def two_gpus(save: Callable[..., Path]) -> Callable[..., tuple[Results, Results]
 
     def make(factor: float = 2.0, **old_options: Any) -> tuple[Results, Results]:
         size = {"n": 512}
-        new = synthetic.document([synthetic.group("nw", size, 1.0, seed=1)])
-        old = synthetic.document(
-            [synthetic.group("nw", size, factor, seed=2, **old_options)],
-            gpu=synthetic.A100,
+        new = planted.document([planted.group("nw", size, 1.0, seed=1)])
+        old = planted.document(
+            [planted.group("nw", size, factor, seed=2, **old_options)],
+            gpu=planted.A100,
             ceiling_scale=0.4,
         )
         return load([save(new, "new.json")]), load([save(old, "old.json")])
@@ -74,25 +81,19 @@ def two_gpus(save: Callable[..., Path]) -> Callable[..., tuple[Results, Results]
     return make
 
 
-def _file_of(name: str, make: Callable[[], dict[str, Any]]) -> Any:
-    """A fixture: a result file of that name."""
-
-    @pytest.fixture
-    def path(save: Callable[..., Path]) -> Path:
-        return save(make(), f"{name}.json")
-
-    return path
+@pytest.fixture
+def memory_file(save: Callable[..., Path]) -> Path:
+    """Microbenchmarks only."""
+    return save(planted.memory_like(), "memory.json")
 
 
-memory_file = _file_of("memory", synthetic.memory_like)  # microbenchmarks only
-async_copy_file = _file_of("async_copy", synthetic.async_copy_like)
-dsm_file = _file_of("dsm", synthetic.dsm_like)  # the ring copy
-dpx_file = _file_of("dpx", synthetic.dpx_like)
-cross_file = _file_of("cross", synthetic.cross_like)
+@pytest.fixture
+def cross_file(save: Callable[..., Path]) -> Path:
+    return save(planted.cross_like(), "cross.json")
 
 
 @pytest.fixture
 def matched_file(save: Callable[..., Path]) -> Path:
     """A result file whose speed-ups are divided into schedule and movement."""
-    groups = [synthetic.matched_group("nw", {"n": n}, 1.0, seed=n) for n in (2048, 4096)]
-    return save(synthetic.document(groups), "matched.json")
+    groups = [planted.matched_group("nw", {"n": n}, 1.0, seed=n) for n in (2048, 4096)]
+    return save(planted.document(groups), "matched.json")

@@ -1,9 +1,20 @@
-"""What the tests read from a drawn figure, and from a page with figures in it."""
+"""What the tests read from a drawn figure or a page, and whether a figure can be read."""
 
 from __future__ import annotations
 
+import itertools
+import warnings
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.transforms import Affine2D, Bbox
 
 from plots.report.embedded import carried_by
 
@@ -45,3 +56,135 @@ def markers(ax):
         for line in ax.lines
         if len(line.get_xdata()) == 1
     }  # fmt: skip
+
+
+LEAST_POINTS = 7
+LEAST_INCHES = 0.9  # of the sides of a panel
+_TOUCHING = 0.7  # points that the boxes of two texts may share: they reach beyond what is inked
+
+
+def faults_of(figure: Figure) -> list[str]:
+    """What hinders reading: texts too small, on each other or cut off, a legend on data, panels
+    without room."""
+    texts = _drawn(figure)
+    return [
+        *_small(texts),
+        *_cut_off(figure, texts),
+        *_overlapping(figure, texts),
+        *_on_data(figure),
+        *_without_room(figure),
+    ]
+
+
+def _drawn(figure: Figure) -> list[Text]:
+    """The texts that are drawn, ticks' labels and legends' entries included, after the layout."""
+    found: list[Text] = []
+    draw = Text.draw
+
+    def recorded(self: Text, renderer: object) -> None:
+        if self.get_visible() and self.get_text().strip():
+            found.append(self)
+        draw(self, renderer)
+
+    with patch.object(Text, "draw", recorded), warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a layout that was given up
+        figure.draw_without_rendering()
+    return list(dict.fromkeys(found))
+
+
+def _small(texts: list[Text]) -> Iterator[str]:
+    for text in texts:
+        if text.get_fontsize() < LEAST_POINTS:
+            yield f"{text.get_fontsize():.3g} points: {text.get_text()!r}"
+
+
+def _cut_off(figure: Figure, texts: list[Text]) -> Iterator[str]:
+    for text in texts:
+        reach = text.get_window_extent()
+        if reach.x0 < -1 or reach.y0 < -1 or reach.x1 > figure.bbox.x1 + 1 or (
+            reach.y1 > figure.bbox.y1 + 1
+        ):  # fmt: skip
+            yield f"outside of the canvas: {text.get_text()!r}"
+
+
+def _corners(text: Text) -> np.ndarray:
+    """Of the box around a text, turned as the text is, without what boxes may share."""
+    angle = text.get_rotation() if text.get_rotation_mode() == "anchor" else 0
+    if angle:
+        text.set_rotation(0)
+    reach = text.get_window_extent().padded(-_TOUCHING * text.figure.dpi / 72)
+    corners = np.array([(reach.x0, reach.y0), (reach.x1, reach.y0), (reach.x1, reach.y1),
+                        (reach.x0, reach.y1)])  # fmt: skip
+    if not angle:
+        return corners
+    text.set_rotation(angle)
+    at = text.get_transform().transform(text.get_unitless_position())
+    return Affine2D().rotate_deg_around(*at, angle).transform(corners)
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a side of one of two boxes lies between them."""
+    for box in (one, other):
+        for begin, end in itertools.pairwise([*box, box[0]]):
+            across = np.array([begin[1] - end[1], end[0] - begin[0]])
+            here, there = one @ across, other @ across
+            if here.max() <= there.min() or there.max() <= here.min():
+                return True
+    return False
+
+
+def _overlapping(figure: Figure, texts: list[Text]) -> Iterator[str]:
+    boxes = [_corners(text) for text in texts]
+    low = np.array([box.min(axis=0) for box in boxes])
+    high = np.array([box.max(axis=0) for box in boxes])
+    for i, text in enumerate(texts):
+        near = (low[i] < high[i + 1 :]).all(axis=1) & (low[i + 1 :] < high[i]).all(axis=1)
+        for j in i + 1 + np.flatnonzero(near):
+            if not _apart(boxes[i], boxes[j]):
+                yield f"{text.get_text()!r} and {texts[j].get_text()!r} overlap"
+
+
+def _legends(figure: Figure) -> Iterator[Legend]:
+    yield from figure.legends
+    for part in figure.subfigs:
+        yield from part.legends
+    for ax in figure.axes:
+        if ax.get_legend() is not None:
+            yield ax.get_legend()
+
+
+def _marks(ax: Axes) -> Iterator[np.ndarray]:
+    """Points on all that stands for data in the axes, in pixels."""
+    for line in ax.lines:
+        if line.get_transform() == ax.transData and len(line.get_xdata()):
+            at = ax.transData.transform(np.column_stack(line.get_data()).astype(float))
+            if line.get_linestyle() == "None" or len(at) == 1:
+                yield at
+            else:  # what lies between two points of a line, too
+                steps = np.linspace(0, 1, 20)[:, None]
+                yield np.concatenate([a + steps * (b - a) for a, b in itertools.pairwise(at)])
+    for collection in ax.collections:
+        for segment in getattr(collection, "get_segments", list)():  # bars of intervals
+            yield ax.transData.transform(np.linspace(segment[0], segment[-1], 20))
+    for patch_ in ax.patches:
+        if patch_.get_transform().contains_branch(ax.transData):
+            reach = patch_.get_window_extent()
+            xs, ys = np.linspace(reach.x0, reach.x1, 20), np.linspace(reach.y0, reach.y1, 20)
+            yield np.array(list(itertools.product(xs, ys)))
+
+
+def _on_data(figure: Figure) -> Iterator[str]:
+    for legend in _legends(figure):
+        reach: Bbox = legend.get_window_extent()
+        first = next((t.get_text() for t in legend.get_texts()), "")
+        for ax in figure.axes:
+            if any(reach.containsx(x) and reach.containsy(y) for m in _marks(ax) for x, y in m):
+                yield f"the legend of {first!r} lies on data"
+
+
+def _without_room(figure: Figure) -> Iterator[str]:
+    for ax in figure.axes:
+        if ax.get_visible() and not hasattr(ax, "_colorbar"):
+            sides = ax.get_window_extent().size / figure.dpi
+            if sides.min() < LEAST_INCHES:
+                yield f"a panel of {sides[0]:.2g} x {sides[1]:.2g} inches"

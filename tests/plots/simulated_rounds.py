@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from judged import within_noise_of
+from planted import within_noise
 
 from plots.statistics import special
 from plots.statistics.intervals import corrected_confidence, spread_of_rounds
@@ -110,7 +110,7 @@ def claims_of(ratios: np.ndarray) -> np.ndarray:
         control = {
             "low": low[group, 0], "high": high[group, 0], "resolved": resolved[group, 0],
         }  # fmt: skip
-        if within_noise_of(control, middle[group, comparison]):
+        if within_noise(control, middle[group, comparison]):
             claims[group, comparison] = 0
     return claims
 

@@ -1,23 +1,25 @@
-"""Advice: the best resolved strategy, its price, and from which size on."""
+"""Advice: the best resolved strategy, its price, schedule and movement, tables of all schedules."""
 
 from __future__ import annotations
 
+import planted
 import pytest
-import synthetic
 
 from plots.advice.advise import advise, by_mode, from_size_on
 from plots.data.strategies import code_lines, involved_lines
+from plots.judge.cross_tables import table_of, without_time
+from plots.judge.gains import gains_of
 
 MODE = {"cache": "cold", "launch": "stream"}
 
 
 def sized(n, speedups=None, **options):
-    return synthetic.group("nw", {"n": n}, 1.0, speedups=speedups, **options)
+    return planted.group("nw", {"n": n}, 1.0, speedups=speedups, **options)
 
 
 def winners(*names, **others):
     """Speed-ups in which the named strategies win, the first most."""
-    table = {name: (1.0, 0.9) for name in synthetic.STRATEGIES}
+    table = {name: (1.0, 0.9) for name in planted.STRATEGIES}
     table["baseline"] = (1.0, 1.0)
     for i, name in enumerate(names):
         table[name] = (1.0, 1.5 - 0.005 * i)
@@ -63,7 +65,7 @@ def test_spills_and_fallbacks_are_part_of_the_price(load_groups):
 
 
 def test_a_tie_is_said_where_every_interval_is_close_to_1(load_groups):
-    flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
+    flat = {name: (1.0, 1.0) for name in planted.STRATEGIES}
     (a,) = advise(load_groups(sized(64, {**flat, "dsm": (1.0, 0.8)})))
     assert a.outcome == "not resolved" and 0 < a.tie < 0.02 and a.few_rounds == 0
     assert a.sentence() == (
@@ -71,14 +73,14 @@ def test_a_tie_is_said_where_every_interval_is_close_to_1(load_groups):
         f"{-(-a.tie * 1000 // 1) / 10:.1f} %; no strategy was found faster."
     )
     # Of seven rounds nothing is known so closely.
-    (few,) = advise(load_groups(synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=7)))
+    (few,) = advise(load_groups(planted.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=7)))
     assert few.tie == 0 and few.few_rounds == 7
 
 
 def test_the_comparator_is_mentioned_and_never_advised(load_groups):
     group = sized(64, winners("tma"), comparator="vendor")
-    group["rows"].append(synthetic.timed_row("nw/vendor", "best", 0.5 / 9, 0.001))
-    synthetic.measure(group)
+    group["rows"].append(planted.timed_row("nw/vendor", "best", 0.5 / 9, 0.001))
+    planted.measure(group)
     (a,) = advise(load_groups(group))
     assert a.strategy == "tma"
     assert any(remark.startswith("vendor takes 0.33") for remark in a.remarks)
@@ -124,7 +126,7 @@ def test_a_winner_whose_row_failed_is_not_advised(load_groups):
     group = sized(64, winners("tma", "overlap"))
     for row in group["rows"]:
         if row["variant"] == "nw/tma":
-            synthetic.fail(row, "crashed", "hung")
+            planted.fail(row, "crashed", "hung")
     (a,) = advise(load_groups(group))
     assert a.strategy == "overlap" and "tma crashed: hung" in a.remarks
     group["rows"] = [r for r in group["rows"] if r["variant"] in ("nw/baseline", "nw/tma")]
@@ -134,7 +136,7 @@ def test_a_winner_whose_row_failed_is_not_advised(load_groups):
 
 def divided(**of):
     """A group whose strategies are best with other schedules than the baseline."""
-    return synthetic.matched_group("nw", {"n": 64}, 1.0, divided=of)
+    return planted.matched_group("nw", {"n": 64}, 1.0, divided=of)
 
 
 def test_the_overall_speed_up_decides_and_what_it_consists_of_is_said(load_groups):
@@ -234,3 +236,148 @@ def test_the_gain_with_baselines_schedule_is_told_and_a_bad_choice_of_the_tuner(
     assert any("tune again at this size" in remark for remark in a.remarks)
     (b,) = advise(load_groups(divided(tma=("tall", 0.95, 1.3, 1.2))))
     assert not any("tune again" in remark for remark in b.remarks)
+
+
+# --- Total gain = schedule gain x movement gain ---------------------------------------------------
+
+
+@pytest.fixture
+def gains(load_groups):
+    """Strategy -> its gain, in the planted group."""
+    results = load_groups(planted.matched_group("nw", {"n": 64}, 1.0))
+    return {gain.strategy: gain for gain in gains_of(results)}
+
+
+def test_each_part_is_the_comparison_that_it_should_be(gains):
+    assert list(gains) == ["register_bypass", "overlap", "drop_off", "tma", "dsm"]
+    for name, (schedule, by_schedule, by_movement, at_baseline) in planted.DIVIDED.items():
+        gain = gains[name]
+        assert (gain.schedule, gain.baseline_schedule) == (schedule, "wide")
+        assert gain.total.ratio == pytest.approx(by_schedule * by_movement)
+        assert gain.by_schedule.ratio == pytest.approx(by_schedule)
+        assert gain.by_movement.ratio == pytest.approx(by_movement)
+        assert gain.by_movement.low < by_movement < gain.by_movement.high
+        if at_baseline is None:
+            assert gain.at_baseline_schedule is None
+        else:
+            assert gain.at_baseline_schedule.ratio == pytest.approx(at_baseline)
+
+
+def test_what_a_total_mostly_is(gains):
+    assert {name: gain.nature for name, gain in gains.items()} == {
+        "register_bypass": "movement", "overlap": "schedule", "drop_off": "not resolved",
+        "tma": "movement", "dsm": "movement",
+    }  # fmt: skip
+
+
+def test_a_matched_gain_inside_the_noise_is_not_claimed(load_groups):
+    divided = {"tma": ("tall", 1.2, 1.002, 1.0)}  # the A/A interval reaches to 1.0034
+    (gain,) = gains_of(
+        load_groups(planted.matched_group("nw", {"n": 64}, 1.0, divided=divided, half=0.001))
+    )
+    assert gain.by_movement.low > 1 and gain.by_movement.claim == "within A/A noise"
+    assert gain.nature == "not resolved"
+
+
+def test_without_the_rows_that_tell_there_is_no_gain(load_groups, paper):
+    assert gains_of(paper) == []
+    group = planted.matched_group("nw", {"n": 64}, 1.0)
+    group["rows"] = [
+        r
+        for r in group["rows"]
+        if (r["variant"], r.get("schedule"), r["role"]) != ("nw/baseline", "tall", "matched")
+    ]
+    assert [g.strategy for g in gains_of(load_groups(group))] == [
+        "register_bypass", "drop_off", "dsm",
+    ]  # fmt: skip
+
+
+# --- Who is fastest with which schedule -----------------------------------------------------------
+
+
+def tabled(load_groups, **options):
+    results = load_groups(planted.cross_group("nw", {"n": 64}, **options)).cross
+    return table_of(results, results.groups.iloc[0]["group"])
+
+
+def test_every_strategy_and_schedule_has_its_cell(load_groups):
+    t = tabled(load_groups)
+    assert t.strategies == ("baseline", "overlap", "tma", "dsm")
+    assert t.schedules == ("iso", "wide", "tall")  # as the app names them
+    assert len(t.cells) == 12
+    cell = t.cells["tma", "tall"]
+    assert cell.kind == "ok" and abs(cell.median - 1) < 0.01
+    assert cell.movement.ratio == pytest.approx(1.6) and cell.movement.claim == "faster"
+    assert t.cells["baseline", "tall"].movement is None  # its control is no gain
+    assert t.cells["dsm", "tall"].movement.claim == "not resolved"
+
+
+def test_winners_and_those_not_told_apart_from_them(load_groups):
+    t = tabled(load_groups)
+    assert t.winners == {"iso": "tma", "wide": "tma", "tall": "tma"}
+    assert t.even == {"iso": (), "wide": ("overlap",), "tall": ()}
+
+
+def test_a_lead_that_is_not_resolved_is_said(load_groups):
+    crossed = {"baseline": {"iso": 1.0}, "tma": {"iso": 1.0001}}
+    t = tabled(load_groups, crossed=crossed)
+    assert "are not statistically distinguishable" in t.sentence()
+    assert not t.lead.resolved and t.even["iso"] == (t.second.strategy,)
+
+
+def test_cells_without_a_time_say_why_once(load_groups):
+    crossed = {
+        "baseline": {"iso": 1.0, "wide": 1.0, "tall": 1.0},
+        "dsm": {
+            "iso": "schedule iso: nothing to share", "wide": "schedule wide: nothing to share",
+            "tall": "needs sm_90, this GPU is sm_80",
+        },
+    }  # fmt: skip
+    t = tabled(load_groups, crossed=crossed)
+    assert {t.cells["dsm", s].kind for s in ("iso", "wide")} == {"declined"}
+    assert t.cells["dsm", "tall"].kind == "skipped"  # the GPU cannot; the strategy could
+    assert without_time(t) == [
+        ("dsm declines: nothing to share", ["iso", "wide"]),
+        ("dsm skipped: needs sm_90, this GPU is sm_80", ["tall"]),
+    ]
+    fastest, left_out = t.sentence().split("\n")
+    assert fastest.endswith("no other strategy has a time.")
+    assert left_out == "dsm runs with no schedule: nothing to share."
+    assert t.strategies == ("baseline",) and t.never_ran == ("dsm",)
+
+
+OTHER = "computes in mode bf16, not fp32"
+
+
+def test_schedules_that_run_with_no_strategy_are_a_sentence_and_no_columns(load_groups):
+    """As of gemm, most schedules of which compute in another mode than that of the table."""
+    t = tabled(
+        load_groups,
+        crossed={
+            "baseline": {"iso": 2.0, "a": OTHER, "b": OTHER, "c": "too large"},
+            "tma": {"iso": 1.0, "a": OTHER, "b": "schedule b: own", "c": "too large"},
+            "dsm": {"iso": 1.1, "a": OTHER, "b": OTHER, "c": "schedule c: own"},
+        },
+    )
+    assert t.schedules == ("iso",) and t.left_out == ("a", "b", "c")
+    said = t.sentence().replace("\n", " ")
+    assert said.endswith(f"3 of 4 schedules run with no strategy: {OTHER} (2); too large (1).")
+    assert len(t.cells) == 12  # nothing is lost
+    assert without_time(t) == [
+        (f"baseline, dsm skipped: {OTHER}", ["a", "b"]),
+        (f"tma skipped: {OTHER}", ["a"]),
+        ("tma declines: own", ["b"]),
+        ("baseline, tma skipped: too large", ["c"]),
+        ("dsm declines: own", ["c"]),
+    ]
+
+
+def test_a_column_with_a_failure_stays(load_groups):
+    group = planted.cross_group(
+        "nw", {"n": 64}, crossed={"baseline": {"iso": 2.0, "a": OTHER}, "tma": {"iso": 1.0, "a": 1}}
+    )
+    row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "a")
+    planted.fail(row, "crashed", "hung")
+    results = load_groups(group).cross
+    t = table_of(results, results.groups.iloc[0]["group"])
+    assert t.schedules == ("iso", "a") and t.left_out == ()

@@ -10,8 +10,8 @@ import json
 import os
 from pathlib import Path
 
+import planted
 import pytest
-import synthetic
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +96,7 @@ def test_any_value_anywhere(tmp_path, where, value, gone):
     else:
         place[path[-1]] = value
     file = tmp_path / "fuzzed.json"
-    file.write_text(synthetic.sealed_as_it_is(document), encoding="utf-8")
+    file.write_text(planted.sealed_as_it_is(document), encoding="utf-8")
     tried(file)
 
 

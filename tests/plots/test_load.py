@@ -1,18 +1,31 @@
-"""Result files become frames; hostile ones become one line each."""
+"""Result files become frames; groups that are not valid, and the record of an earlier version."""
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-import synthetic
+import copy
+from pathlib import Path
+from typing import Any
 
+import msgspec
+import numpy as np
+import planted
+import pytest
+
+from plots.advice.twin import recorded_twins
+from plots.cli import main
+from plots.data import cases, frozen
 from plots.data import load as loading
-from plots.data.load import load, main_size, sizes_of, slug
+from plots.data.documents import find_files, read_document
+from plots.data.load import load, main_size, sizes_of
 from plots.data.schema import scalars
+from plots.data.sessions import Measured, Sessions, SessionValue
+from plots.data.strategies import APPS
+from plots.papers.ours import own_value
+from plots.statistics.claims import INVALID
 
 
 def test_frames_hold_every_row_sample_comparison_and_ceiling(paper):
-    document = synthetic.paper_like()
+    document = planted.paper_like()
     rows = [row for group in document["groups"] for row in group["rows"]]
     assert len(paper.groups) == len(document["groups"]) == 20
     assert len(paper.rows) == len(rows)
@@ -34,7 +47,7 @@ def test_rows_without_a_time_keep_status_and_reason(paper):
     assert dict(absent["status"]) == {"drop_off": "failed", "tma": "crashed", "dsm": "skipped"}
     assert absent["median"].isna().all() and (absent["samples"] == 0).all()
     assert absent.loc["dsm", "reason"] == "needs sm_90, this GPU is sm_80"
-    assert absent.loc["drop_off", "verified"] is False
+    assert not absent.loc["drop_off", "verified"]
 
 
 def test_samples_keep_throttled_ones_and_unknown_clocks(paper):
@@ -47,16 +60,16 @@ def test_samples_keep_throttled_ones_and_unknown_clocks(paper):
 def test_times_leave_throttled_samples_out_unless_there_are_no_others(paper, load_groups):
     row = paper.rows[paper.rows["throttled"] > 0].iloc[0]["row"]
     assert len(loading.usable_times(paper)[row]) == 18
-    group = synthetic.group("nw", {"n": 64}, 1.0)
+    group = planted.group("nw", {"n": 64}, 1.0)
     group["rows"][0]["samples"]["throttled"] = [True] * 21
     results = load_groups(group)
     assert len(loading.usable_times(results)[results.rows.iloc[0]["row"]]) == 21
 
 
 def test_a_ratio_inside_the_control_interval_is_no_claim(load_groups):
-    group = synthetic.group("nw", {"n": 64}, 1.0)
+    group = planted.group("nw", {"n": 64}, 1.0)
     # The interval excludes 1, yet the ratio is within what baseline differs from itself.
-    synthetic.set_ratio(group, "nw/register_bypass", "iso", 1.002, 0.001)
+    planted.set_ratio(group, "nw/register_bypass", "iso", 1.002, 0.001)
     frame = load_groups(group).comparisons
     inside = frame[(frame["strategy"] == "register_bypass") & (frame["role"] == "iso")].iloc[0]
     assert inside["resolved"] and inside["verdict"] == "faster"
@@ -71,9 +84,9 @@ def test_a_ratio_inside_the_control_interval_is_no_claim(load_groups):
 def test_size_labels_name_what_differs(paper, load_groups):
     labels = set(paper.groups.loc[paper.groups["app"] == "hotspot", "size_label"])
     assert labels == {"rows=1024 cols=1024", "rows=4096 cols=4096", "rows=8192 cols=8192"}
-    alone = load_groups(synthetic.group("hotspot", synthetic.hotspot_size(64), 1.0))
+    alone = load_groups(planted.group("hotspot", planted.hotspot_size(64), 1.0))
     assert alone.groups.iloc[0]["size_label"] == "rows=64 cols=64"
-    odd = load_groups(synthetic.group("nw", {"file": "a,b=c.txt"}, 1.0))  # separators in a value
+    odd = load_groups(planted.group("nw", {"file": "a,b=c.txt"}, 1.0))  # separators in a value
     assert odd.groups.iloc[0]["size_label"] == "file=a,b=c.txt"
 
 
@@ -85,15 +98,15 @@ def test_sizes_are_ordered_by_traffic_and_the_papers_first_size_is_main(paper, l
     assert main_size(paper.groups, "pathfinder").startswith("rows=1000,cols=1000000")
     assert main_size(paper.groups, "gemm") is None
     sweep = load_groups(
-        *(synthetic.group("nw", {"n": n}, 1.0, preset="sweep") for n in (512, 4096, 1024))
+        *(planted.group("nw", {"n": n}, 1.0, preset="sweep") for n in (512, 4096, 1024))
     )
     assert main_size(sweep.groups, "nw") == "n=4096"
 
 
 def test_of_the_same_group_in_two_files_the_later_counts(save):
-    old = synthetic.document([synthetic.group("nw", {"n": 64}, 5.0)], date="2026-01-01T00:00:00Z")
-    new = synthetic.document(
-        [synthetic.group("nw", {"n": 64}, 3.0, preset="quick")], date="2026-02-01T00:00:00Z"
+    old = planted.document([planted.group("nw", {"n": 64}, 5.0)], date="2026-01-01T00:00:00Z")
+    new = planted.document(
+        [planted.group("nw", {"n": 64}, 3.0, preset="quick")], date="2026-02-01T00:00:00Z"
     )
     save(new, "r/a.json")
     folder = save(old, "r/b.json").parent
@@ -109,14 +122,14 @@ def test_of_the_same_group_in_two_files_the_later_counts(save):
 
 def test_of_the_same_code_the_group_with_more_rounds_counts(save):
     def group(ms, rounds, digest):
-        g = synthetic.group("nw", {"n": 64}, ms, rounds=rounds)
+        g = planted.group("nw", {"n": 64}, ms, rounds=rounds)
         for row in g["rows"]:
             row["source_digest"] = digest
         return g
 
     def median(early, late):
-        save(synthetic.document([early], date="2026-01-01T00:00:00Z"), "r/a.json")
-        folder = save(synthetic.document([late], date="2026-02-01T00:00:00Z"), "r/b.json").parent
+        save(planted.document([early], date="2026-01-01T00:00:00Z"), "r/a.json")
+        folder = save(planted.document([late], date="2026-02-01T00:00:00Z"), "r/b.json").parent
         results = load([folder])
         return results.rows.iloc[0]["median"], results.notes
 
@@ -132,12 +145,12 @@ def test_of_the_same_code_the_group_with_more_rounds_counts(save):
 
 def test_a_group_with_fewer_variants_does_not_replace_a_whole_one(save):
     """As a later session has it that could repeat a library alone, the rest being of new code."""
-    whole, part = (synthetic.group("nw", {"n": 64}, 3.0) for _ in range(2))
+    whole, part = (planted.group("nw", {"n": 64}, 3.0) for _ in range(2))
     part["rows"] = [row for row in part["rows"] if row["variant"] == "nw/tma"][:1]
     part["comparisons"] = []
     for one, other in ((whole, part), (part, whole)):
-        save(synthetic.document([one], date="2026-01-01T00:00:00Z"), "r/a.json")
-        later = synthetic.document([other], date="2026-02-01T00:00:00Z")
+        save(planted.document([one], date="2026-01-01T00:00:00Z"), "r/a.json")
+        later = planted.document([other], date="2026-02-01T00:00:00Z")
         results = load([save(later, "r/b.json").parent])
         assert len(results.groups) == 1
         assert set(results.rows["variant"]) == {row["variant"] for row in whole["rows"]}
@@ -151,9 +164,9 @@ H200, H100 = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
     ("other", "apps", "other_apps", "in_full", "by_generation"),
     [
         # An older architecture, and one of the same with slower memory.
-        (synthetic.A100, "n", "n", [H200, "NVIDIA A100-SXM4-40GB"], None),
-        ({**synthetic.device(H100), "memory_clock_mhz": 2619}, "n", "n", [H200, H100], None),
-        ({**synthetic.device(H100), "memory_clock_mhz": 2619}, "n", "nl", [H100, H200],
+        (planted.A100, "n", "n", [H200, "NVIDIA A100-SXM4-40GB"], None),
+        ({**planted.device(H100), "memory_clock_mhz": 2619}, "n", "n", [H200, H100], None),
+        ({**planted.device(H100), "memory_clock_mhz": 2619}, "n", "nl", [H100, H200],
          [H200, H100]),
     ],
 )  # fmt: skip
@@ -161,26 +174,13 @@ def test_the_order_of_gpus(save, other, apps, other_apps, in_full, by_generation
     """By architecture, then by apps recorded or by memory."""
     for name, gpu, of in (("a", other, other_apps), ("b", None, apps)):
         names = {"n": "nw", "l": "lud"}
-        groups = [synthetic.group(names[app], {"n": 64}, 5.0) for app in of]
-        folder = save(synthetic.document(groups, gpu=gpu), f"r/{name}.json").parent
+        groups = [planted.group(names[app], {"n": 64}, 5.0) for app in of]
+        folder = save(planted.document(groups, gpu=gpu), f"r/{name}.json").parent
     results = load([folder])
     assert results.gpus == in_full
     assert results.by_generation == (by_generation or in_full)
     assert set(results.where(gpu=H200).groups["gpu"]) == {H200}
     assert len(results.where(gpu=H200).ceilings) == len(results.ceilings) / 2
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("NVIDIA H200", "h200"),
-        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
-        ("Tesla V100-SXM2-16GB", "v100-sxm2-16gb"),
-        ("NVIDIA A100 80GB PCIe", "a100-80gb-pcie"),
-    ],
-)
-def test_slugs_are_those_of_the_harness(name, expected):
-    assert slug(name) == expected
 
 
 FRAMES = {
@@ -219,9 +219,9 @@ def test_schedules_and_movements_are_columns(matched_file, paper):
 
 def test_tables_of_amasia_cross_are_kept_apart(save):
     """They may be of the same app, size and modes as a comparison, and are later than it."""
-    plain = synthetic.document([synthetic.matched_group("nw", {"n": 64}, 1.0)])
-    table = synthetic.cross_like(
-        synthetic.cross_group("nw", {"n": 64}, launch="stream"), date="2026-11-22T00:00:00Z"
+    plain = planted.document([planted.matched_group("nw", {"n": 64}, 1.0)])
+    table = planted.cross_like(
+        planted.cross_group("nw", {"n": 64}, launch="stream"), date="2026-11-22T00:00:00Z"
     )
     alone = load([save(plain, "r/a.json")])
     both = load([save(plain, "r/a.json"), save(table, "r/b.json")])
@@ -237,8 +237,8 @@ def test_tables_of_amasia_cross_are_kept_apart(save):
 
 
 def test_a_group_with_both_is_divided(load_groups):
-    group = synthetic.matched_group("nw", {"n": 64}, 1.0, comparator="vendor")
-    table = synthetic.cross_group("nw", {"n": 64})
+    group = planted.matched_group("nw", {"n": 64}, 1.0, comparator="vendor")
+    table = planted.cross_group("nw", {"n": 64})
     rows, comparisons = len(group["rows"]), len(group["comparisons"])
     group["rows"] += table["rows"]
     group["comparisons"] += table["comparisons"]
@@ -249,15 +249,209 @@ def test_a_group_with_both_is_divided(load_groups):
 
 
 def test_a_date_that_cannot_be_is_said(save):
-    group = synthetic.group("nw", {"n": 64}, 1.0)
-    save(synthetic.document([group], date="1970-01-01T00:03:20Z"), "r/reset.json")
-    later = synthetic.group("nw", {"n": 128}, 1.0)
-    save(synthetic.document([later], date="2099-01-01T00:00:00Z"), "r/ahead.json")
+    group = planted.group("nw", {"n": 64}, 1.0)
+    save(planted.document([group], date="1970-01-01T00:03:20Z"), "r/reset.json")
+    later = planted.group("nw", {"n": 128}, 1.0)
+    save(planted.document([later], date="2099-01-01T00:00:00Z"), "r/ahead.json")
     right = save(
-        synthetic.document([synthetic.group("nw", {"n": 256}, 1.0)], date="2024-02-29T12:00:00Z"),
+        planted.document([planted.group("nw", {"n": 256}, 1.0)], date="2024-02-29T12:00:00Z"),
         "r/right.json",
     )
     ahead, reset = sorted(load([right.parent]).notes)
     assert "ahead.json is dated 2099-01-01T00:00:00Z, in the future: the clock" in ahead
     assert "reset.json is dated 1970-01-01T00:03:20Z, before this suite existed" in reset
     assert load([right]).notes == []
+
+
+# --- Not valid ------------------------------------------------------------------------------------
+
+
+WHY = {
+    "kind": "company",
+    "reason": "another process computed on this GPU",
+    "remedy": "end it and measure again",
+}
+
+
+def disturbed(document: dict, index: int = 0) -> dict:
+    """The document with one group that is not valid."""
+    found = copy.deepcopy(document)
+    group = found["groups"][index]
+    group["invalid"] = [WHY]
+    group["probe"] = {
+        "round": [-1, 3], "wait_us": [6.5, 2400.0],
+        "arithmetic_cycles": [8560, 8561], "memory_us": [11.3, 15.0],
+    }  # fmt: skip
+    for comparison in group["comparisons"]:
+        comparison["claim"] = INVALID
+    return found
+
+
+@pytest.fixture
+def two() -> dict:
+    """A file of two groups of one app."""
+    sizes = (planted.hotspot_size(n) for n in (1024, 8192))
+    return planted.document([planted.group("hotspot", size, 1.0) for size in sizes])
+
+
+def test_an_invalid_group_is_read_and_left_out(two, save):
+    path = save(disturbed(two))
+    assert msgspec.to_builtins(read_document(path).groups[0].invalid) == [WHY]
+    results = load([path])
+    assert list(results.groups["group"]) == ["0.1"]
+    for frame in (results.rows, results.comparisons, results.samples):
+        assert set(frame["group"]) == {"0.1"}
+    notes = [note for note in results.notes if "is left out" in note]
+    assert len(notes) == 1 and "rows=1024" in notes[0] and str(path) in notes[0]
+    assert "another process computed on this GPU; end it and measure again." in notes[0]
+
+
+def test_a_valid_measurement_stands_for_an_invalid_later_one(two, save):
+    later = disturbed(two)
+    later["provenance"]["date_utc"] = "2026-11-22T10:15:00Z"
+    results = load([save(two, "a.json"), save(later, "b.json")])
+    dates = dict(zip(results.groups["size_label"], results.groups["date"], strict=True))
+    assert sorted(dates.values()) == ["2026-11-21T10:15:00Z", "2026-11-22T10:15:00Z"]
+
+
+def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
+    names = ("memory/latency", "twin/strategies")
+    made = planted.document([])
+    at = {"strategy": "tma", "rows": "16", "row_bytes": "512", "threads": "256"}
+    made["microbenchmarks"] = [
+        planted.microbenchmark(name, [planted.micro_row(at, 1.0, "speedup", "x")]) for name in names
+    ]
+    whole = save(made, "whole.json")
+    assert list(load([whole]).points["microbenchmark"]) == list(names)
+    assert len(recorded_twins([whole])) == 1
+    for of in made["microbenchmarks"]:
+        of["invalid"] = [WHY]
+    path = save(made, "disturbed.json")
+    results = load([path])
+    assert results.points.empty and results.findings.empty
+    assert [note for note in results.notes if "is left out" in note] == [
+        f"{name} in {path} is left out, because its measurement is not valid: company: "
+        "another process computed on this GPU; end it and measure again."
+        for name in names
+    ]
+    assert recorded_twins([path]) == []
+
+
+def test_advice_and_report_are_made_from_the_others(two, save, capsys, tmp_path):
+    path, page = save(disturbed(two)), tmp_path / "report.html"
+    assert main(["advise", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "8192" in said and "1024" not in said
+    assert main(["report", str(path), "--out", str(page)]) == 0
+    assert "another process computed on this GPU" in page.read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+def test_no_published_value_is_compared_with_it(two, save):
+    size = ";".join(f"{k}={v}" for k, v in two["groups"][0]["key"]["size"].items())
+    wanted = f"speedup hotspot/tma best {size};cache=cold;launch=stream"
+    assert own_value(load([save(two)]).recorded, wanted)[0] is not None
+    assert own_value(load([save(disturbed(two))]).recorded, wanted)[0] is None
+
+
+# --- The record of an earlier version -------------------------------------------------------------
+
+
+@pytest.fixture
+def results(tmp_path: Path, paper_file: Path) -> Path:
+    """A record of GPU a by 0.1.0 and by the current code, of GPU b by 0.1.0 alone."""
+    folder = tmp_path / "results"
+    for place in ("a", "0.1.0/a", "0.1.0/b"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "paper.json").write_bytes(paper_file.read_bytes())
+    listed = "".join(f"{'0' * 64}  {gpu}/paper.json\n" for gpu in "ab")
+    listed += "a line of something else\n"
+    (folder / "0.1.0" / frozen.CHECKSUMS).write_text(listed)
+    (folder / "0.1.0" / "a" / "foreign.json").write_text("{")  # not listed
+    return folder
+
+
+def test_the_current_record_of_a_gpu_stands_for_it(results: Path) -> None:
+    found, _ = find_files([results])
+    assert found == [results / "0.1.0" / "b" / "paper.json", results / "a" / "paper.json"]
+    found, _ = find_files([results / "0.1.0"])
+    assert [path.parent.name for path in found] == ["a", "b"]
+    named = results / "0.1.0" / "a" / "paper.json"
+    assert find_files([named])[0] == [named]
+
+
+def test_only_a_folder_with_checksums_is_a_frozen_record(results: Path) -> None:
+    path = results / "0.1.0" / "b" / "paper.json"
+    assert frozen.version_of(path) == "0.1.0" and frozen.version_of(results / "a" / "x") == ""
+    (results / "0.1.0" / frozen.CHECKSUMS).unlink()
+    assert frozen.version_of(path) == ""
+
+
+def test_gpus_are_compared_as_one_version_recorded_them(results: Path) -> None:
+    current = load([results / "a"])
+    (gpu,) = current.gpus
+    assert set(current.files["version"]) == {""}
+    assert current.earlier is not None and set(current.earlier.files["version"]) == {"0.1.0"}
+    (side,) = current.of_one_version(gpu)
+    assert set(side.files["version"]) == {""}
+    earlier = load([results / "0.1.0" / "b"])
+    assert set(earlier.files["version"]) == {"0.1.0"}
+    (side,) = earlier.of_one_version(gpu)
+    assert set(side.rows["version"]) == {"0.1.0"}
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that are decoded, in their order."""
+    paths: list[Path] = []
+
+    def counted(path: Path) -> Any:
+        paths.append(path)
+        return read_document(path)
+
+    monkeypatch.setattr(cases, "read_document", counted)
+    return paths
+
+
+def test_the_record_is_read_when_it_is_asked_for(results: Path, read: list[Path]) -> None:
+    current = load([results / "a"])
+    assert read == [results / "a" / "paper.json"]
+    assert current.where(app="nw").earlier is not None and len(read) == 3
+
+
+def test_of_the_record_only_the_app_is_read_to_predict(save: Any, read: list[Path]) -> None:
+    of_app = {app: planted.document([planted.group(app, {"n": 64}, 1.0)]) for app in APPS[:2]}
+    frozen_paths = [save(of, f"0.1.0/h200/{app}.json") for app, of in of_app.items()]
+    listed = "".join(f"{'0' * 64}  h200/{app}.json\n" for app in of_app)
+    (frozen_paths[0].parents[1] / frozen.CHECKSUMS).write_text(listed)
+    mine = save(of_app[APPS[0]], f"h200/{APPS[0]}.json")
+    load([mine])
+    assert read == [mine, frozen_paths[0]]
+
+
+def _sessions(gpus: int, spread: float, earlier: Sessions | None = None) -> Sessions:
+    found = Sessions(earlier and (lambda gpu, app: earlier))
+    for row in range(6):
+        for gpu in range(gpus):
+            value = SessionValue(str(gpu), spread * ((gpu * (row + 1)) % 3))
+            found.add(
+                Measured("time", "A", "nw", "case", f"{row}", "best", f"{row}", value, "2026")
+            )
+    return found
+
+
+def test_until_three_gpus_are_measured_the_earlier_record_says_how_gpus_differ() -> None:
+    few = _sessions(2, 0.5)
+    assert few.spread_from("time", "A", "nw") == "all apps"
+    earlier = _sessions(4, 0.01)
+    few = _sessions(2, 0.5, earlier)
+    assert few.spread_from("time", "A", "nw") == "the record of an earlier version"
+    assert few.borrowed() == [
+        "nw on A: how far times move from GPU to GPU is taken from the record of an earlier "
+        "version, until the current code is measured on more GPUs."
+    ]
+    wide, narrow = _sessions(2, 0.5).kind("time", "A", "nw"), few.kind("time", "A", "nw")
+    assert narrow == earlier.kind("time", "A", "nw") and narrow != wide
+    many = _sessions(3, 0.1, earlier)
+    assert many.spread_from("time", "A", "nw") == "" and many.borrowed() == []
+    assert many.kind("time", "A", "nw") == _sessions(3, 0.1).kind("time", "A", "nw")

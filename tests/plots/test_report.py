@@ -5,18 +5,25 @@ from __future__ import annotations
 import html
 import html.parser
 import json
+import math
 import re
 import time
 
 import numpy as np
+import planted
 import pytest
-import synthetic
+import test_twin
 from drawn import table_rows
 
+from plots.advice import examples, twin
 from plots.data.load import load
+from plots.data.profiles import load_profiles
+from plots.judge.attribution import attributions
+from plots.papers import reproduction
 from plots.prose import shade
+from plots.report import warnings
 from plots.report.chapters import generations as generations_module
-from plots.report.embedded import CLOCK_STEP_MS, _steps_of, carried_by
+from plots.report.embedded import CLOCK_STEP_MS, Column, Embedded, _steps_of, carried_by
 from plots.report.page import render
 from plots.report.tables import row_records
 from plots.report.verdicts import overall, verdicts
@@ -90,7 +97,7 @@ def test_it_is_self_contained(page):
 
 
 def test_every_figure_has_its_place_and_every_place_its_figure(page):
-    places = re.findall(r'<figure data-figure="([^"]+)" role="img" aria-label="[^"]+">', page.html)
+    places = re.findall(r'<figure data-figure="([^"]+)" role="img" aria-label="[^"]+"', page.html)
     assert sorted(places) == sorted(page.data["figures"])
     # The roofline; what is expected of GPUs, and their balance.
     assert len(places) == page.count["figure"] == 3
@@ -112,7 +119,7 @@ def heat(page, label):
 
 
 def test_the_heat_table_says_more_than_by_colour_and_frames_the_winner(page):
-    cells = dict(zip(synthetic.STRATEGIES, heat(page, "hotspot"), strict=True))
+    cells = dict(zip(planted.STRATEGIES, heat(page, "hotspot"), strict=True))
     assert cells["tma"] == (f"s{shade(1.31)} won", "1.31× ▲")
     assert cells["drop_off"] == (f"s{shade(1.08)}", "1.08× ▲")
     assert cells["register_bypass"] == ("s0", "1.00× ≈")
@@ -171,7 +178,7 @@ def test_samples_in_steps_of_the_clock_are_kept_exactly():
 
 
 def test_it_lists_every_row_and_those_without_a_time(page):
-    rows = sum(len(g["rows"]) for g in synthetic.paper_like()["groups"])
+    rows = sum(len(g["rows"]) for g in planted.paper_like()["groups"])
     assert len(table_rows(page.html, "rows")) == rows
     absent = {r["reason"] for r in table_rows(page.html, "absent")}
     for reason in (
@@ -185,12 +192,12 @@ def test_it_lists_every_row_and_those_without_a_time(page):
 
 def test_two_gpus_are_compared(save):
     size = {"n": 512}
-    a100 = synthetic.device("NVIDIA A100-SXM4-40GB", 80)
+    a100 = planted.device("NVIDIA A100-SXM4-40GB", 80)
     save(
-        synthetic.document([synthetic.group("nw", size, 2.0)], gpu=a100, ceiling_scale=0.4),
+        planted.document([planted.group("nw", size, 2.0)], gpu=a100, ceiling_scale=0.4),
         "r/a.json",
     )
-    folder = save(synthetic.document([synthetic.group("nw", size, 1.0)]), "r/b.json").parent
+    folder = save(planted.document([planted.group("nw", size, 1.0)]), "r/b.json").parent
     page = Page(render(load([folder])))
     assert "NVIDIA H200 over NVIDIA A100-SXM4-40GB" in page.words
     assert "geometric means of 1 cases" in page.words
@@ -203,12 +210,12 @@ def test_two_gpus_are_compared(save):
 
 def test_odd_results_make_a_report(save):
     """No control, no ceilings, one row; a disturbed control; a dirty tree; text from outside."""
-    bare = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1)}, control=False)
+    bare = planted.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1)}, control=False)
     bare["floor"] = None
     bare["rows"] = bare["rows"][:1]
     bare["warnings"] = ["<script>alert(1)</script>"]
     bare["launch_blocked"] = False
-    document = synthetic.document([bare])
+    document = planted.document([bare])
     document["ceilings"] = []
     document["provenance"].update(dirty=True)
     page = Page(render(load([save(document)])))
@@ -217,23 +224,23 @@ def test_odd_results_make_a_report(save):
     assert "uncommitted changes" in page.words and "too many launches to queue" in page.words
     assert "not compared with baseline" in page.words
 
-    disturbed = synthetic.group("nw", {"n": 64}, 1.0)
+    disturbed = planted.group("nw", {"n": 64}, 1.0)
     for role in ("iso", "best"):
-        synthetic.set_ratio(disturbed, "nw/baseline", role, 1.05, 0.01, repeat=1)
-    words = Page(render(load([save(synthetic.document([disturbed]))]))).words
+        planted.set_ratio(disturbed, "nw/baseline", role, 1.05, 0.01, repeat=1)
+    words = Page(render(load([save(planted.document([disturbed]))]))).words
     assert "2 controls; 2 of them differ from 1, by 5 % at most" in words
 
 
 def test_the_same_results_make_the_same_page(save):
-    path = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]))
+    path = save(planted.document([planted.group("nw", {"n": 64}, 1.0)]))
     assert render(load([path])) == render(load([path]))
 
 
 def test_a_name_of_any_length_takes_no_longer(save):
-    group = synthetic.group("nw", {"n": "9" * 20_000}, 1.0)
-    gpu = synthetic.device("NVIDIA " + "H200 " * 4_000)
+    group = planted.group("nw", {"n": "9" * 20_000}, 1.0)
+    gpu = planted.device("NVIDIA " + "H200 " * 4_000)
     start = time.process_time()
-    text = render(load([save(synthetic.document([group], gpu=gpu))]))
+    text = render(load([save(planted.document([group], gpu=gpu))]))
     assert time.process_time() - start < 15
     assert len(text) < 1_000_000
 
@@ -241,17 +248,17 @@ def test_a_name_of_any_length_takes_no_longer(save):
 def test_of_many_gpus_not_every_pair_has_its_figure(save, monkeypatch):
     monkeypatch.setattr(generations_module, "MOST_PAIRS", 1)
     for i in range(3):
-        gpu = synthetic.device(f"NVIDIA X{i}", 80 + i)
-        group = synthetic.group("nw", {"n": 4}, 1.0, speedups={"baseline": (1, 1), "tma": (2, 2)})
-        folder = save(synthetic.document([group], gpu=gpu), f"r/{i}.json").parent
+        gpu = planted.device(f"NVIDIA X{i}", 80 + i)
+        group = planted.group("nw", {"n": 4}, 1.0, speedups={"baseline": (1, 1), "tma": (2, 2)})
+        folder = save(planted.document([group], gpu=gpu), f"r/{i}.json").parent
     page = Page(render(load([folder])))
     assert page.words.count("best on best =") == 1
     assert "2 more pairs: ./plots.sh compare OLD NEW" in page.words
 
 
 def test_schedule_and_movement_in_the_report(matched_file, cross_file, save):
-    skipped = synthetic.matched_group("lud", {"n": 64}, 1.0)
-    text = render(load([matched_file, cross_file, save(synthetic.document([skipped]), "lud.json")]))
+    skipped = planted.matched_group("lud", {"n": 64}, 1.0)
+    text = render(load([matched_file, cross_file, save(planted.document([skipped]), "lud.json")]))
     page = Page(text)
     assert len(page.ids) == len(set(page.ids)) and page.foreign == []
     words = page.words
@@ -293,3 +300,143 @@ def test_each_row_stands_beside_its_own_comparison(matched_file):
     assert found["nw/baseline", "matched", "split"] == pytest.approx(0.9)
     assert found["nw/tma", "matched", "wide"] == pytest.approx(1.25)
     assert found["nw/tma", "best", "tall"] == pytest.approx(1.56)
+
+
+# --- Chapters below the apps, and what a page carries ---------------------------------------------
+
+
+@pytest.fixture
+def groups(save):
+    return save(planted.document([planted.group("nw", {"n": 64}, 1.0)]), "r/groups.json")
+
+
+def test_twins_are_counted(groups, save):
+    made = save(test_twin.document(*test_twin.grid()), "r/twins.json")
+    page = " ".join(render(load([groups.parent])).split())
+    twins = twin.recorded_twins([made])
+    assert "of 12 proxy kernels (twins), the first choice is: " in page and "overlap" in page
+    assert twin.accuracy(twins, []).sentence() in page and examples.real_kernels() in page
+    assert "proxy kernels (twins)" not in render(load([groups]))
+
+
+def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_file):
+    results = load([groups, memory_file])
+    page = render(results)
+    rows = table_rows(page, "reproduction")
+    lines = [
+        line
+        for gpu in results.gpus
+        for entry in reproduction.entries([f for f in results.recorded if f.device.name == gpu])
+        for line in entry.lines
+    ]
+    assert len(rows) == len(lines) > 100
+    for row, line in zip(rows, lines, strict=True):
+        assert row["verdict"] == line.verdict.value
+        ratio = line.ratio
+        assert row["here / published"] == (None if ratio is None else pytest.approx(ratio, 1e-5))
+    assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
+
+
+def test_what_a_page_carries_is_json_whatever_is_in_it():
+    data = Embedded()
+    columns = (Column("a"), Column("b", "ratio"))
+    infinite = np.float64("inf")
+    values = ["</script><script>", math.nan, infinite, np.int64(3), np.bool_(True), "é\ud800"]
+    data.table("t", columns, [{"a": v, "b": [math.nan, 1 / 3]} for v in values])
+    encoded = data.encoded()
+    assert "<" not in encoded and encoded == data.encoded()
+    page = f'<script type="text/plain" id="data">{encoded}</script>'
+    a, b = carried_by(page)["tables"]["t"]["values"]
+    assert a == ["</script><script>", None, None, 3, True, "é\ud800"]
+    assert b == [[None, 0.333333]] * len(values)
+
+
+def test_warnings_are_one_line_for_each_kind_the_gravest_first():
+    """Whichever row and number a warning is of; and none is lost."""
+    found = [
+        ("local memory is used (spills)", "gemm/tma (iso), 8 B a thread"),
+        ("nw/tma best differs from itself by 2.26 %", "nw"),
+        ("lud/dsm iso differs from itself by 0.1 %", "lud"),
+        ("nw/baseline smells of 3 herrings", "nw"),
+        ("lud/tma smells of 12 herrings", "lud"),
+        ("2 variants were right before timing and wrong after: one of them may", "lud"),
+    ]
+    kinds = warnings.by_kind(found)
+    assert [(kind.text.split(":")[0], len(kind.each)) for kind in kinds] == [
+        ("… variants were right before timing and wrong after", 1),
+        ("… best differs from itself by … %", 1),
+        ("… iso differs from itself by … %", 1),
+        ("… smells of … herrings", 2),
+        ("local memory is used (spills)", 1),
+    ]
+    said = [text for kind in kinds for text in kind.each]
+    assert all(f"{where}: {text}" in said for text, where in found[1:])
+    assert said[-1] == "gemm/tma (iso), 8 B a thread"
+    gravest = "6 warnings of 5 kinds, the gravest (1): lud: 2 variants were right before timing"
+    assert warnings.summary(kinds).startswith(gravest)
+    assert warnings.summary([]) == "no warnings"
+
+
+def test_an_implementation_with_a_library_is_compared_with_its_strategy(groups, save):
+    path = save(planted.document([planted.spelled_group("nw", {"n": 128}, 1.0)]), "w/words.json")
+    page = render(load([path]))
+    chapter = page.split('id="others"')[1].split("</section>")[0]
+    for said in ("cuda_barrier", "implemented with", "0.4", "0.5", "0.800", "slower"):
+        assert said in chapter, said
+    assert 'id="others"' not in render(load([groups]))
+
+
+# --- Why, from the profiles beside the results ----------------------------------------------------
+
+
+@pytest.fixture
+def results(save):
+    return save(planted.document([planted.matched_group("nw", {"n": 2048}, 1.0)]), "r/results.json")
+
+
+def save_profile(save, results):
+    def counted(row):
+        return planted.counters(busiest_cycles=1.98e6 * row["time_ms"]["median"])
+
+    return save(planted.profile(json.loads(results.read_text()), counted), "r/profile.json")
+
+
+def test_it_has_a_line_for_each_resolved_difference(save, results):
+    assert 'id="why"' not in render(load([results]))
+    profile = save_profile(save, results)
+    page = render(load([results]))
+    found = attributions(load([results]), load_profiles([profile]))
+    rows = table_rows(page, "why")
+    assert 'id="why"' in page and len(rows) == len(found) > 5
+    assert [row["sentence"] for row in rows] == [a.sentence for a in found]
+    # Half of three percent is as small as what counting twice differs by.
+    clear = [row for row in rows if abs(row["speed-up"] - 1) > 0.04]
+    assert len(clear) > 3 and {row["cause"] for row in clear} == {"memory"}
+    explained = sum(row["verdict"] == "explained" for row in rows)
+    assert f"{len(found)} resolved differences: {explained} explained" in page
+
+
+def test_the_answer_has_the_sentence_of_the_counters_before_the_floor(save, results):
+    """Of tma, which is the answer, against baseline with tma's schedule."""
+    assert "of the difference" not in render(load([results]))
+    profile = save_profile(save, results)
+    page = render(load([results]))
+    (beside,) = re.findall(r'<tr class="answer">.*?<p>[^.]*\. (.*?)</p>', page, re.DOTALL)
+    (sentence,) = (
+        a.sentence
+        for a in attributions(load([results]), load_profiles([profile]))
+        if (a.strategy, a.role, a.schedule, a.against_schedule)
+        == ("tma", "matched", *2 * ("tall",))
+    )
+    assert html.unescape(beside).startswith(f"{sentence} The bound is ")
+
+
+def test_beside_an_answer_that_all_are_slower_nothing_is_said_to_be_faster(save):
+    """tma gains by movement and loses overall."""
+    group = planted.matched_group("nw", {"n": 2048}, 1.0, divided={"tma": ("tall", 0.7, 1.35, 1.0)})
+    results = save(planted.document([group]), "r/results.json")
+    save_profile(save, results)
+    page = render(load([results]))
+    assert "the tuned baseline wins: every other strategy is slower" in page
+    (beside,) = re.findall(r'<tr class="answer">.*?<p>[^.]*\. (.*?)</p>', page, re.DOTALL)
+    assert "slower than baseline" in beside and "faster" not in beside

@@ -7,11 +7,11 @@ import re
 import browser
 import matplotlib.image
 import numpy as np
+import planted
 import pytest
-import synthetic
-from whole_record import whole_record
 
 from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.report.page import render
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
@@ -34,22 +34,23 @@ def page(tmp_path_factory):
     """A page with all that a page can have."""
     folder = tmp_path_factory.mktemp("page")
     documents = {
-        "paper.json": synthetic.paper_like(),
-        "matched.json": synthetic.document([synthetic.matched_group("nw", {"n": 2048}, 1.0)]),
-        "long.json": synthetic.document(
+        "paper.json": planted.paper_like(),
+        "matched.json": planted.document([planted.matched_group("nw", {"n": 2048}, 1.0)]),
+        "long.json": planted.document(
             [
-                synthetic.group("lud", {"n": n, "distribution": f"{kind}_" * 12}, 1.0)
+                planted.group("lud", {"n": n, "distribution": f"{kind}_" * 12}, 1.0)
                 for n, kind in ((512, "uniform"), (1024, "skewed"))
             ]
         ),
-        "cross.json": synthetic.document([synthetic.cross_group("nw", {"n": 2048})]),
-        "memory.json": synthetic.memory_like(),
-        "older.json": synthetic.document(
-            [synthetic.group("nw", {"n": 512}, 2.0)], gpu=synthetic.A100, ceiling_scale=0.4
+        "cross.json": planted.document([planted.cross_group("nw", {"n": 2048})]),
+        "older.json": planted.document(
+            [planted.group("nw", {"n": 512}, 2.0)], gpu=planted.A100, ceiling_scale=0.4
         ),
     }
     for name, document in documents.items():
-        (folder / name).write_text(synthetic.sealed(document), encoding="utf-8")
+        (folder / name).write_text(planted.sealed(document), encoding="utf-8")
+    recorded = ROOT / "results" / "0.1.0" / "h200" / "memory.json.gz"
+    (folder / recorded.name).write_bytes(recorded.read_bytes())
     path = folder / "report.html"
     path.write_text(render(load([folder])), encoding="utf-8")
     return path
@@ -233,13 +234,13 @@ def test_figures_are_drawn_and_their_ids_differ(page):
 
 def test_text_from_a_file_stays_text(tmp_path):
     name = '<img src=x onerror="console.error(1)"><script>console.error(2)</script>'
-    group = synthetic.group("nw", {"n": 64}, 1.0)
-    synthetic.fail(group["rows"][-1], "failed", name)
+    group = planted.group("nw", {"n": 64}, 1.0)
+    planted.fail(group["rows"][-1], "failed", name)
     group["rows"][0]["config"] = name
-    gpu = synthetic.device(f"NVIDIA {name}")
-    document = synthetic.document([group], gpu=gpu)
+    gpu = planted.device(f"NVIDIA {name}")
+    document = planted.document([group], gpu=gpu)
     file, path = tmp_path / "a.json", tmp_path / "report.html"
-    file.write_text(synthetic.sealed(document), encoding="utf-8")
+    file.write_text(planted.sealed(document), encoding="utf-8")
     path.write_text(render(load([file])), encoding="utf-8")
     found, console = browser.look(
         path,
@@ -298,10 +299,10 @@ def test_print_shows_no_controls_and_white_paper(page):
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
+def recorded(record, tmp_path_factory):
     """The page of the whole record."""
     path = tmp_path_factory.mktemp("recorded") / "report.html"
-    path.write_text(render(whole_record()), encoding="utf-8")
+    path.write_text(render(record), encoding="utf-8")
     return path
 
 
@@ -334,14 +335,18 @@ def test_the_page_of_the_record_is_short(recorded):
 
 
 def test_figures_can_be_read_on_a_phone(recorded):
-    """They scroll rather than shrink: a text of 7 points, the least there is, has 9 pixels."""
+    """They scroll rather than shrink: a text of 7 points, the least there is, has 9 pixels. That of
+    two GPUs is narrow, and fits."""
     found, _ = browser.look(
         recorded,
         """
   await Promise.all(all("figure img").map((img) => img.decode()));
-  return all("figure img").filter((img) => img.getClientRects().length).map((img) =>
+  const sizes = all("figure img").filter((img) => img.getClientRects().length).map((img) =>
     7 * img.getBoundingClientRect().width / (0.75 * img.naturalWidth));
+  const narrow = all("figure.narrow").filter((e) => e.getClientRects().length);
+  return { sizes, scrolled: narrow.map((e) => e.scrollWidth - e.clientWidth) };
 """,
         390,
     )
-    assert len(found) >= 10 and min(found) >= 9
+    assert len(found["sizes"]) >= 10 and min(found["sizes"]) >= 9
+    assert found["scrolled"] and max(found["scrolled"]) <= 1

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import browser
 import page_structure
+import planted
 import pytest
-import synthetic
 
 from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.report.page import render
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
@@ -36,18 +37,20 @@ def page(tmp_path_factory):
     are, so that the page is the same wherever that is."""
     folder = tmp_path_factory.mktemp("structure")
     documents = {
-        "matched.json": synthetic.document([synthetic.matched_group("nw", {"n": 2048}, 1.0)]),
-        "cross.json": synthetic.document([synthetic.cross_group("nw", {"n": 2048})]),
-        "memory.json": synthetic.memory_like(),
-        "older.json": synthetic.document(
-            [synthetic.group("nw", {"n": 2048}, 2.0)], gpu=synthetic.A100, ceiling_scale=0.4
+        "matched.json": planted.document([planted.matched_group("nw", {"n": 2048}, 1.0)]),
+        "cross.json": planted.document([planted.cross_group("nw", {"n": 2048})]),
+        "older.json": planted.document(
+            [planted.group("nw", {"n": 2048}, 2.0)], gpu=planted.A100, ceiling_scale=0.4
         ),
     }
     for name, document in documents.items():
-        (folder / name).write_text(synthetic.sealed(document), encoding="utf-8")
+        (folder / name).write_text(planted.sealed(document), encoding="utf-8")
+    recorded = ROOT / "results" / "0.1.0" / "h200" / "memory.json.gz"  # which never changes
+    (folder / recorded.name).write_bytes(recorded.read_bytes())
     path = folder / "report.html"
     with contextlib.chdir(folder):
-        path.write_text(render(load([Path(name) for name in documents])), encoding="utf-8")
+        results = load([Path(name) for name in (*documents, recorded.name)])
+        path.write_text(render(results), encoding="utf-8")
     return path
 
 

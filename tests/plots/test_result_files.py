@@ -10,8 +10,8 @@ import re
 import time
 import zlib
 
+import planted
 import pytest
-import synthetic
 
 from plots.data import documents
 from plots.data.documents import find_files, read_document
@@ -19,7 +19,7 @@ from plots.data.load import load
 from plots.errors import PlotsError, ResultFileError
 from plots.tree import ROOT
 
-TEXT = synthetic.sealed(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])).encode()
+TEXT = planted.sealed(planted.document([planted.group("nw", {"n": 64}, 1.0)])).encode()
 PACKED = gzip.compress(TEXT, mtime=0)
 OLD = b'{\n "schema": "amasia-result",\n "version": %s,\n "groups": []\n}\n'
 LINE = '{"digest":"sha256:0","schema":"amasia-journal","version":5}\n'
@@ -86,7 +86,7 @@ def resealed(change):
         (resealed(lambda rest: re.sub(rb'"time_ms":\[[\d.]+', b'"time_ms":[0', rest, count=1)),
          "`float` > 0.0 - at `$.groups[0].rows[0].samples.time_ms[0]`"),
         (resealed(lambda rest: re.sub(rb'"time_ms":\[[\d.]+,', b'"time_ms":[', rest, count=1)),
-         "expected columns of one length, found others in position at groups[0].rows[0]"),
+         "expected columns of one length, found others in sm_clock_mhz at groups[0].rows[0]"),
         (resealed(lambda rest: rest.replace(b'"time_ms":[', b'"throttled":[999],"time_ms":[', 1)),
          "expected indices of samples in throttled at groups[0].rows[0]"),
         (resealed(lambda rest: rest.replace(b'"evidence":[0]', b'"evidence":[99]', 1)),
@@ -126,7 +126,7 @@ def test_a_journal_says_what_can_be_done_with_it(save):
 
 
 def test_results_are_known_by_their_beginning(save):
-    plain = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "r/plain.json")
+    plain = save(planted.document([planted.group("nw", {"n": 64}, 1.0)]), "r/plain.json")
     (plain.parent / "packed.json.gz").write_bytes(PACKED)
     for name, text in {
         "other": '{"first":1}', "inside": '{"x":{"schema":"amasia-result"}}', "empty": "",
@@ -141,7 +141,7 @@ def test_results_are_known_by_their_beginning(save):
 
 
 def test_examples_are_found_where_they_are_asked_for(save):
-    mine = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "results/a.json")
+    mine = save(planted.document([planted.group("nw", {"n": 64}, 1.0)]), "results/a.json")
     example = save(mine.read_text(), "results/examples/softmax/h200.json")
     assert find_files([mine.parent])[0] == [mine]
     assert find_files([example.parent.parent])[0] == find_files([example])[0] == [example]

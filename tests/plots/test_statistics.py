@@ -1,17 +1,24 @@
-"""Exact intervals on known vectors: the numbers that harness/statistics/statistics.hpp gives."""
+"""Statistics: intervals of one run as the harness has them, and what differs between runs."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from plots.statistics import between
+from plots.statistics.between import (
+    Pool,
+    SessionValue,
+    difference,
+    log_error,
+    predict,
+)
 from plots.statistics.intervals import (
     benjamini_hochberg,
-    ends_of_logs,
-    geometric_mean,
     independent_p_value,
     independent_ratio,
     least_p_value,
@@ -19,6 +26,7 @@ from plots.statistics.intervals import (
     ratio_of_rounds,
     spread_of_rounds,
 )
+from plots.units import claimed_ratio, milliseconds, times
 
 
 @pytest.mark.parametrize(
@@ -35,23 +43,6 @@ def test_interval_of_a_median(values, confidence, found, coverage):
     m = median_interval(values, confidence)
     assert (m.median, m.low, m.high, m.n) == found
     assert m.coverage == pytest.approx(coverage)
-
-
-def test_wrong_arguments():
-    with pytest.raises(ValueError):
-        median_interval([], 0.95)
-    with pytest.raises(ValueError):
-        median_interval([1], 1.0)
-    with pytest.raises(ValueError):
-        geometric_mean([])
-
-
-def test_ratio_of_independent_samples():
-    slow, fast = np.linspace(2.0, 2.1, 41), np.linspace(1.0, 1.05, 41)
-    r = independent_ratio(slow, fast, 0.95)
-    assert r.ratio == pytest.approx(2.0)
-    assert r.low < 2 < r.high and r.resolved
-    assert not independent_ratio(slow, slow, 0.95).resolved
 
 
 def test_ratio_of_pairs_does_not_see_what_both_share():
@@ -133,6 +124,229 @@ def test_several_series_are_judged_as_each_alone():
         assert [column[i] for column in together] == pytest.approx([c[0] for c in alone])
 
 
-def test_an_interval_of_logs_may_have_no_bounds():
-    assert ends_of_logs(0.0, np.log(2)) == pytest.approx((1, 2))
-    assert ends_of_logs(-1e4, 1e4) == (0, np.inf)  # two sessions of few samples, asked for 99.99 %
+# --- Between runs ---------------------------------------------------------------------------------
+
+
+# Made by two implementations that agreed to twelve digits.
+BETWEEN_CASES = json.loads((Path(__file__).parent / "between_cases.json").read_text())
+
+
+def _row(sessions):
+    return [SessionValue(*session) for session in sessions]
+
+
+def pooled_components(rows):
+    return Pool.of(rows).components()
+
+
+def _pool(rows):
+    """What rows are predicted from, as plots/data/sessions.py chooses it: few are not a kind of
+    their own, and lie in the pool of all, which here has no others."""
+    pool = Pool.of(rows)
+    return pool if pool.suffices else pool.of_others()
+
+
+def _record(prediction):
+    if prediction is None:
+        return None
+    names = ("value", "low", "high", "degrees", "sessions", "gpus")
+    return [getattr(prediction, name) for name in names]
+
+
+def test_the_error_of_an_interval():
+    for low, high, coverage, value in BETWEEN_CASES["log_error"]:
+        assert log_error(low, high, coverage) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", BETWEEN_CASES["kinds"], ids=lambda kind: kind["name"])
+def test_predictions_on_known_rows(kind):
+    rows = [_row(sessions) for sessions in kind["rows"]]
+    pool = Pool.of(rows)
+    pool = pool.of_others() if kind["of others"] else pool
+    found = pool.components()
+    components = (
+        found.gpu_variance,
+        found.session_variance,
+        found.gpu_rows,
+        found.session_rows,
+        found.gpu_degrees,
+        found.session_degrees,
+    )
+    assert components == pytest.approx(kind["components"], rel=1e-12, abs=1e-15)
+    for row, wanted in zip(rows, kind["predictions"], strict=True):
+        record = _record(predict(row, pool.without(row), 0.9))
+        assert record is wanted is None or record == pytest.approx(wanted, rel=1e-12)
+    # Of each row and the next.
+    for a, b, wanted in zip(rows, rows[1:], kind["differences"], strict=False):
+        found = difference(a, pool.without(a), b, pool.without(b))
+        record = found and [found.value, found.deviation, found.degrees]
+        assert record is wanted is None or record == pytest.approx(wanted, rel=1e-12)
+    assert len(kind["differences"]) == len(rows) - 1
+
+
+def test_many_rows_on_few_gpus_say_little_of_the_next_gpu():
+    """The worst case: what a GPU does to one row it does to all of its kind. A row and its pool
+    then say the same twice, so that a little less than 90 % is promised."""
+    rng = np.random.default_rng(2)
+    gpu, inside, alone = 0.01, 0, 0
+    for _ in range(400):
+        # Two GPUs were seen, and a third comes: each moves all twenty rows by the same.
+        effects = gpu * rng.standard_normal(3)
+        rows = [[SessionValue(name, e) for name, e in zip("ab", effects, strict=False)]] * 20
+        kind = pooled_components(rows)
+        assert kind.gpu_degrees == 1
+        prediction = predict(rows[0], kind, 0.9)
+        inside += prediction.low <= math.exp(effects[2]) <= prediction.high
+        # Were the rows taken for as many GPUs, it would be outside far more often than it says.
+        sure = predict(rows[0], kind._replace(gpu_degrees=20, most_gpu_degrees=20), 0.9)
+        alone += sure.low <= math.exp(effects[2]) <= sure.high
+    assert inside / 400 >= 0.77
+    assert alone / 400 < 0.72
+
+
+def test_a_row_that_moved_does_not_widen_the_others():
+    rows = [[SessionValue("a", 0.001 * (i % 3)), SessionValue("b", 0.001)] for i in range(11)]
+    before = predict([SessionValue("a", 0)], pooled_components(rows)).half_width
+    rows.append([SessionValue("a", 0), SessionValue("b", 0.5)])
+    assert predict([SessionValue("a", 0)], pooled_components(rows)).half_width < 3 * before
+    assert predict(rows[-1], Pool.of(rows).without(rows[-1])).half_width > 0.3
+
+
+def test_nothing_is_said_of_another_gpu_without_two():
+    row = _row([["a", 0, 0.001], ["a", 0.002, 0.001]])
+    kind = Pool.of([row]).without(row)
+    assert predict(row, kind) is None
+    with pytest.raises(ValueError, match="session"):
+        predict([], kind)
+    with pytest.raises(ValueError, match="confidence"):
+        predict(row, kind, 1.0)
+
+
+@pytest.mark.parametrize("tails", [None, 4], ids=["normal", "heavy tails"])
+def test_new_gpus_fall_inside_as_often_as_said(tails):
+    """Also where some rows move three times as much as others."""
+    rng = np.random.default_rng(5)
+
+    def noise(*shape):
+        if tails is None:
+            return rng.standard_normal(shape)
+        return rng.standard_t(tails, shape) / np.sqrt(tails / (tails - 2))
+
+    inside = []
+    for _ in range(60):
+        scale = 0.004 * rng.choice([1, 1, 1, 3], 12)
+        rows = [
+            _row([[f"{g}", s * noise()[()] + 0.001 * noise()[()], 0.0005] for g in range(3)])
+            for s in scale
+        ]
+        pool = Pool.of(rows)
+        for row, s in zip(rows, scale, strict=True):
+            p = predict(row, pool.without(row))
+            inside.append(p.low <= np.exp(s * noise()[()] + 0.001 * noise()[()]) <= p.high)
+    assert 0.87 < np.mean(inside) < 0.97
+
+
+_GPU, _SESSION = 0.004, 0.002  # standard deviations of the rows below
+
+
+def _simulated(rng, rows, gpus):
+    """Rows with a session on each of ``gpus``, and the next session of each, on a further GPU."""
+    effects = _GPU * rng.standard_normal((rows, len(gpus) + 1))
+    of_gpus = dict(zip(sorted(set(gpus)), effects.T, strict=False))
+    values = [of_gpus[g] + _SESSION * rng.standard_normal(rows) for g in gpus]
+    sessions = [
+        [SessionValue(g, v) for g, v in zip(gpus, of_row, strict=True)]
+        for of_row in zip(*values, strict=True)
+    ]
+    return sessions, effects[:, -1] + _SESSION * rng.standard_normal(rows)
+
+
+@pytest.mark.parametrize("gpus", ["ab", "abc"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 20])
+def test_small_pools_hold_what_they_promise(rows, gpus):
+    """Few rows know little of how rows move, and a row does not say it twice."""
+    rng = np.random.default_rng(11)
+    inside, widths, with_all = [], [], []
+    for _ in range(1500 // rows if rows < 20 else 80):
+        sessions, following = _simulated(rng, rows, gpus)
+        pool = _pool(sessions)
+        for row, new in zip(sessions, following, strict=True):
+            p = predict(row, pool.without(row))
+            inside.append(p.low <= math.exp(new) <= p.high)
+            widths.append(p.half_width)
+            if rows == 20:
+                with_all.append(predict(row, pool.components()).half_width)
+    # On two GPUs rows are no pool of their own: what takes its place knows less, and holds more.
+    assert 0.87 < np.mean(inside) < (0.99 if gpus == "ab" and rows >= between.LEAST_ROWS else 0.96)
+    if rows == 20:
+        # Of many rows it hardly matters whether a row is among the others.
+        assert np.median(widths) < 1.03 * np.median(with_all)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("gpus", [("aa", "aa"), ("aa", "a"), ("ab", "cd"), ("ab", "c")])
+def test_rows_that_do_not_differ_are_seldom_told_apart(rows, gpus):
+    """Of two files with few rows: the pool is of both, and neither side says anything twice."""
+    rng = np.random.default_rng(12)
+    false = []
+    for _ in range(1200 // rows):
+        of_gpus = dict(zip("abcd", _GPU * rng.standard_normal((4, rows)), strict=True))
+        files = [
+            [
+                [SessionValue(g, of_gpus[g][r] + _SESSION * rng.standard_normal()) for g in of]
+                for r in range(rows)
+            ]
+            for of in gpus
+        ]
+        pool = _pool([*files[0], *files[1]])
+        for a, b in zip(*files, strict=True):
+            found = difference(a, pool.without(a), b, pool.without(b))
+            false.append(found.p_value < 0.1)
+    assert np.mean(false) < 0.13
+
+
+def test_a_row_that_is_taken_out_leaves_what_the_others_say():
+    rng = np.random.default_rng(13)
+    rows = [
+        [
+            SessionValue(g, v, 0.0005)
+            for g, v in zip(gpus, 0.01 * rng.standard_normal(len(gpus)), strict=True)
+        ]
+        for gpus in ("aabb", "abc", "a", "aa", "bcd", "ab")
+    ]
+    pool = Pool.of(rows)
+    for i, row in enumerate(rows):
+        left, alone = pool.without(row), pooled_components(rows[:i] + rows[i + 1 :])
+        for name in ("gpu_variance", "session_variance", "gpu_rows", "session_rows",
+                     "session_degrees"):  # fmt: skip
+            assert getattr(left, name) == pytest.approx(getattr(alone, name), rel=1e-9)
+    empty = pool.without(*rows)
+    assert (empty.gpu_rows, empty.session_rows) == (0, 0)
+    assert (empty.gpu_degrees, empty.session_degrees) == (0, 0)
+    assert pool.without([]) == pool.components()
+
+
+# --- Numbers as people read them ------------------------------------------------------------------
+
+
+def test_numbers_as_people_read_them():
+    assert [milliseconds(v) for v in (0.0137, 0.115, 2.0, 234.4, 5600.0, np.nan)] == [
+        "13.7 µs", "0.115 ms", "2.00 ms", "234 ms", "5.60 s", "–",
+    ]  # fmt: skip
+    assert [times(v) for v in (1.184, 12.34, 250.0)] == ["1.18×", "12.3×", "250×"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "text"),
+    [
+        (1.31, 1.301, 1.322, "1.31× [1.30, 1.32]"),
+        (1.004, 1.0012, 1.0071, "1.004× [1.001, 1.007]"),
+        (1.0004, 1.00012, 1.00071, "1.0004× [1.0001, 1.0007]"),
+        (0.998, 0.9951, 0.9996, "0.9980× [0.9951, 0.9996]"),
+        (1.2004, 1.2001, 1.2009, "1.200× [1.200, 1.201]"),
+        (0.27, 0.27, 0.27, "0.27× [0.27, 0.27]"),
+        (12.34, 12.2, 12.5, "12.3× [12.20, 12.50]"),
+    ],
+)
+def test_a_claim_has_the_digits_that_it_needs(ratio, low, high, text):
+    assert claimed_ratio(ratio, low, high) == text

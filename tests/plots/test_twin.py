@@ -1,28 +1,35 @@
-"""Advice for a kernel that the suite does not have, from synthetic twins."""
+"""Advice for a kernel that the suite does not have, from proxy kernels (twins)."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import itertools
 import json
 import math
 import random
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import judged
+import numpy as np
+import planted
 import pytest
-import synthetic
 
-from plots.advice import drawn_twins, examples, possible_traits, twin, twin_traits
+from plots.advice import drawn_twins, examples, possible_traits, twin, twin_places, twin_traits
+from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
 from plots.advice.twin_text import as_text
 from plots.advice.twin_traits import integer
 from plots.cli import main
+from plots.data.documents import read_document
+from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge import residency
-from plots.statistics.kriging import LEAST
+from plots.judge.gains import Gain, Part
+from plots.judge.residency import held, registers_of_its_twin
+from plots.statistics.kriging import COVERAGE, LEAST, Field
 
 MIDDLE = {
     "rows": "16", "row_bytes": "512", "layout": "run", "halo": "0", "common": "0",
@@ -37,7 +44,7 @@ def rows_of(traits, speedups, width=0.004):
     for strategy, value in speedups.items():
         at = {"strategy": strategy, **traits}
         missing = isinstance(value, str)
-        row = synthetic.micro_row(at, None if missing else value, "speedup", "x")
+        row = planted.micro_row(at, None if missing else value, "speedup", "x")
         if missing:
             row["reason"] = value
         else:
@@ -45,7 +52,7 @@ def rows_of(traits, speedups, width=0.004):
             row["samples"]["value"] = spread
             row["samples"]["time_ns"] = [1e5 / value] * 7
             row["samples"]["cycles"] = row["samples"]["clock_mhz"] = [None] * 7
-            row["value"] = judged.median_record(spread, synthetic.CONFIDENCE)
+            row["value"] = planted.median_record(spread)
             row["cycles"] = row["clock_mhz"] = None
             row["time_ns"] = 1e5 / value
         rows.append(row)
@@ -53,14 +60,14 @@ def rows_of(traits, speedups, width=0.004):
 
 
 def speedups(**others):
-    table = {name: 1.0 for name in synthetic.STRATEGIES}
+    table = {name: 1.0 for name in planted.STRATEGIES}
     return {**table, "dsm": "neighbouring blocks have no data in common", **others}
 
 
 def document(*twins, **options):
-    made = synthetic.document([], **options)
+    made = planted.document([], **options)
     rows = [row for traits, table in twins for row in rows_of({**MIDDLE, **traits}, table)]
-    made["microbenchmarks"] = [synthetic.microbenchmark(twin.NAME, rows)]
+    made["microbenchmarks"] = [planted.microbenchmark(twin.NAME, rows)]
     return made
 
 
@@ -109,7 +116,7 @@ def test_what_is_within_the_noise_is_no_gain(save):
         if row["at"]["strategy"] == "baseline":
             values = [0.97, 0.98, 1.0, 1.0, 1.0, 1.02, 1.03]
             row["samples"]["value"] = values
-            row["value"] = judged.median_record(values, synthetic.CONFIDENCE)
+            row["value"] = planted.median_record(values)
     found = asked(twin.recorded_twins([save(noisy)]))
     assert found.first == "baseline"
     assert "no strategy is found to be faster" in as_text(found, None)
@@ -135,7 +142,7 @@ def test_of_too_few_twins_nothing_is_said(save):
 
 
 def blocks_of(traits):
-    device = synthetic.document([])["provenance"]["device"]
+    device = planted.document([])["provenance"]["device"]
     return residency.held("baseline", traits, device).blocks_at_once
 
 
@@ -552,3 +559,259 @@ def test_more_than_the_gpu_has_is_said_before_the_range(twins):
         with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
             asked(known, **named)
     assert possible_traits.beyond(MIDDLE, {}) == ""
+
+
+# --- Values between points, and scales ------------------------------------------------------------
+
+
+def field_of(count, noise=0.0, seed=1):
+    lot = np.random.default_rng(seed)
+    points = lot.uniform(0, 2, (count, 3))
+    return points, np.sin(points[:, 0]) + points[:, 1] / 2 + noise * lot.standard_normal(count)
+
+
+def test_between_points_a_smooth_value_is_found():
+    field = Field(*field_of(150), 1e-6)
+    ((value, half),) = field.at(np.array([[1.0, 1.0, 1.0]]))
+    assert value == pytest.approx(np.sin(1) + 0.5, abs=0.02) and 0 < half < 0.1
+    # Far from all points nothing is known but their mean, within their spread.
+    ((far, wide),) = field.at(np.array([[50.0, 50.0, 50.0]]))
+    assert wide > 10 * half and 0.5 < far < 2
+
+
+def test_an_interval_holds_as_many_new_values_as_it_says():
+    points, values = field_of(400, noise=0.1)
+    field = Field(points[:200], values[:200], 0.05)
+    said = field.at(points[200:])
+    inside = [abs(v - s) <= half for v, (s, half) in zip(values[200:], said, strict=True)]
+    assert np.mean(inside) == pytest.approx(COVERAGE, abs=0.05)
+
+
+def test_widths_are_learnt_of_the_points_that_are_like_new_ones():
+    points, values = field_of(200, noise=0.0)
+    lot = np.random.default_rng(2)
+    drawn = np.arange(200) >= 100
+    values[drawn] += 0.2 * lot.standard_normal(100)
+    at = np.array([[1.0, 1.0, 1.0]])
+    ((_, wide),) = Field(points, values, 0.05, drawn).at(at)
+    ((_, narrow),) = Field(points, values, 0.05, ~drawn).at(at)
+    assert wide > narrow
+    # Of fewer than it takes nothing can be learnt, and all are asked.
+    few = np.arange(200) < LEAST
+    assert Field(points, values, 0.05, few).at(at) == Field(points, values, 0.05).at(at)
+
+
+def fit():
+    spec = importlib.util.spec_from_file_location("fit", ROOT / "scripts" / "fit_twin_scales.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_scales_are_those_that_the_script_fits():
+    """Where they stand the likelihood of the gains is flat: no scale would better be another."""
+    script = fit()
+    some = {tuple(sorted(t.items())) for t in drawn_twins.drawn(400)}
+    twins = [
+        t
+        for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
+        if not twin.is_random(t) or tuple(sorted(t.traits.items())) in some
+    ]
+    assert len(twins) == 552
+    names = list(twin_places.SCALES)
+    sets = script.points_of(twins, names)
+    here = np.log([*twin_places.SCALES.values(), twin_places.NUGGET])
+    value, slope = script.surprise(here, sets)
+    assert np.abs(slope).max() < 3, dict(zip([*names, "nugget"], slope.round(1), strict=True))
+    # The slope is that of the value.
+    step = np.zeros(len(here))
+    step[names.index("blocks")] = 1e-4
+    there, _ = script.surprise(here + step, sets)
+    assert (there - value) / 1e-4 == pytest.approx(slope[names.index("blocks")], abs=0.5)
+    # And it tells: with twice one of the scales that matter most all gains are less likely.
+    for name in ("blocks", "reads", "gather"):
+        other = here.copy()
+        other[names.index(name)] += np.log(2)
+        assert script.surprise(other, sets)[0] > value + 3
+
+
+def test_the_lot_is_always_the_same_and_of_possible_kernels():
+    drawn = drawn_twins.drawn()
+    assert drawn == drawn_twins.drawn(drawn_twins.COUNT) and len(drawn) == drawn_twins.COUNT
+    assert len({tuple(t.items()) for t in drawn}) == len(drawn)
+    assert not any(contradiction(t) or indivisible(t) or beyond_the_twin(t) for t in drawn)
+    # All of them are in the record: with another lot it would be another record.
+    recorded = [t for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])]
+    assert sum(twin.is_random(t) for t in recorded) == len(drawn_twins.answering())
+    _, unseen = twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
+    assert len(unseen) == len(drawn_twins.unseen()) == len(drawn_twins.UNSEEN)
+    assert len(drawn_twins.answering()) + len(unseen) == len(drawn)
+    for trait in ("layout", "halo", "common", "reads", "fma", "threads", "registers", "launches"):
+        assert len({t[trait] for t in drawn}) > 2, trait
+
+
+# --- Blocks on an SM ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return [
+        (of, m)
+        for of in twin.recorded_twins([ROOT / "results"])
+        for m in of.strategies.values()
+        if m.kernel
+    ]
+
+
+def by_the_hardware(of, m):
+    """Blocks of an SM by the registers of the kernel itself: its four parts give them to whole
+    warps, 256 at a time."""
+    of_warp = math.ceil(m.kernel["registers"] * 32 / 256) * 256
+    warps = 4 * (of.device["registers_per_sm"] // 4 // of_warp)
+    return warps // math.ceil(int(of.traits["threads"]) / 32)
+
+
+def test_it_is_what_every_recorded_twin_has(recorded):
+    fewer, near = [], []
+    assert len({m.strategy for _, m in recorded}) == 6 and len(recorded) > 1000
+    for of, m in recorded:
+        found = held(m.strategy, of.traits, of.device, registers_of_its_twin(of.traits))
+        assert m.remark.startswith(f"{found.tile_bytes} bytes of tiles per block")
+        blocks, under_way = m.kernel["blocks_per_sm"], m.kernel["bytes_in_flight_per_sm"]
+        if m.strategy == "dsm":  # the GPU places clusters where there is room for four blocks
+            assert blocks <= found.blocks_per_sm
+            assert under_way <= found.in_flight_per_block * found.blocks_per_sm
+            near.append(found.blocks_per_sm <= blocks + 1)
+            continue
+        assert under_way == pytest.approx(found.in_flight_per_block * blocks, rel=1e-3)
+        if (most := by_the_hardware(of, m)) < found.blocks_per_sm:
+            # The twin is held to blocks that the hardware does not give a kernel of whose own
+            # registers a part of the SM has room for one warp less. Few are.
+            assert blocks == most == found.blocks_per_sm - 1, of.traits
+            fewer.append(of)
+        else:
+            assert found.blocks_per_sm == blocks, of.traits
+    assert len(fewer) < 0.003 * len(recorded)
+    assert sum(near) > 0.95 * len(near) > 0
+
+
+def test_the_kernels_own_registers_count_for_the_kernel(recorded):
+    of = next(of for of, m in recorded if of.traits["registers"] == "64")
+    traits = {**of.traits, "rows": "32", "row_bytes": "512", "threads": "256", "stages": "3"}
+    assert registers_of_its_twin(traits) == 96
+    assert held("tma", traits, of.device).blocks_per_sm == 4
+    assert held("tma", traits, of.device, 96).blocks_per_sm == 2
+
+
+def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(recorded):
+    of = next(of for of, _ in recorded if of.traits["registers"] == "64")
+    few = {**of.traits, "rows": "64", "row_bytes": "512", "threads": "256", "stages": "3",
+           "halo": "0", "workspace": "0", "launches": "1", "tiles_per_block": "0",
+           "mebibytes": "1"}  # fmt: skip
+    found = held("overlap", few, of.device)
+    assert found.in_flight_per_sm == pytest.approx(65536 * 32 / 132)  # 32 blocks for 132 SMs
+    assert found.blocks_at_once == pytest.approx(32 / 132)
+    unknown = held("overlap", few, {})
+    assert unknown.tile_bytes == 98304 and unknown.blocks_per_sm is None
+
+
+# --- Kernels outside the suite --------------------------------------------------------------------
+
+
+EXAMPLES = examples.names()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_advice_was_asked_before_anything_was_measured(name: str) -> None:
+    answers = examples.read_advice(examples.RECORDED / name / "advice.json")
+    for path in examples.result_files(name):
+        provenance = read_document(path).provenance
+        advice = examples.advice_for(provenance.device.name, answers)
+        assert advice.asked < provenance.date_utc, f"{path} was measured before it was asked"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_advice_is_of_the_traits_that_stand_there(name: str) -> None:
+    asked = twin_traits.asked_in_file(ROOT / "examples" / name / "traits.toml")
+    for advice in examples.read_advice(examples.RECORDED / name / "advice.json"):
+        for trait, value in asked.items():
+            if trait == "tile":
+                tile = int(advice.traits["rows"]) * int(advice.traits["row_bytes"])
+                assert tile == twin_traits.integer(value)
+            else:
+                assert advice.traits[trait] == value, trait
+        assert advice.first in [a.strategy for a in advice.strategies]
+        assert len(advice.strategies) == 6
+
+
+def gain(strategy: str, total: float, movement: float, width: float = 0.01) -> Gain:
+    def part(ratio: float) -> Part:
+        return Part(ratio, ratio - width, ratio + width, "faster" if ratio > 1 else "slower")
+
+    return Gain(
+        "GPU", "g", "softmax", "rows=1", "rows=1", "cold", "stream", strategy, "a", "b",
+        part(total), part(total / movement), part(movement), None,
+    )  # fmt: skip
+
+
+def case(**totals: float) -> examples.Case:
+    return examples.Case(
+        "GPU", "rows=1", "stream", tuple(gain(name, total, total) for name, total in totals.items())
+    )
+
+
+def test_a_hit_costs_at_most_five_percent() -> None:
+    assert case(tma=1.20, overlap=1.25).hit("tma")
+    assert not case(tma=1.20, overlap=1.27).hit("tma")
+    assert case(tma=0.97, overlap=0.90).hit("tma")  # baseline is the best, and near
+    assert not case(tma=0.94, overlap=0.90).hit("tma")
+    assert case(tma=0.94, overlap=0.90).hit("baseline")
+    assert not case(overlap=1.0).hit("tma")  # which was not measured
+
+
+def test_where_a_gain_lies() -> None:
+    advised = examples.Advised("tma", 1.1, 1.05, 1.15, "faster")
+    assert examples.inside(gain("tma", 1, 1.10), advised)
+    assert examples.inside(gain("tma", 1, 1.155), advised)  # intervals overlap
+    assert examples.inside(gain("tma", 1, 1.17), advised) is False
+    assert examples.inside(gain("tma", 1, 1.03), advised) is False
+    assert examples.inside(gain("tma", 1, 1.03), examples.Advised("dsm", reason="none")) is None
+    assert examples.inside(gain("tma", 1, 1.03), None) is None
+
+
+def test_result_files_become_cases_and_are_judged_by_the_advice(tmp_path: Path) -> None:
+    for name in EXAMPLES:  # the advice alone, without what was measured
+        (tmp_path / name).mkdir()
+        shutil.copy(examples.RECORDED / name / "advice.json", tmp_path / name)
+    assert examples.worth_of(tmp_path) == [] and examples.real_kernels(tmp_path) == ""
+    sizes = [{"rows": 32768, "cols": 4096}, {"rows": 8192, "cols": 16384}]
+    groups = [planted.matched_group("softmax", size, 1.0, seed=i) for i, size in enumerate(sizes)]
+    other = planted.matched_group("nw", {"n": 64}, 1.0)  # of another app: not looked at
+    document = planted.document([*groups, other])
+    (tmp_path / "softmax" / "h200.json").write_text(planted.sealed(document), encoding="utf-8")
+    cases = examples.cases_of("softmax", tmp_path)
+    assert [c.size_label for c in cases] == ["rows=32768 cols=4096", "rows=8192 cols=16384"]
+    assert cases[0].gains and len(cases[0].gains) == len(cases[1].gains)
+    (worth,) = examples.worth_of(tmp_path)
+    answers = examples.read_advice(tmp_path / "softmax" / "advice.json")
+    advice = examples.advice_for(worth.gpu, answers)
+    judged = [examples.inside(g, advice.of(g.strategy)) for c in cases for g in c.gains]
+    assert (worth.gains, worth.inside) == (sum(j is not None for j in judged), judged.count(True))
+    # tma is named first and gains 1.56 overall, more than all others (planted.DIVIDED).
+    assert advice.first == "tma" and (worth.cases, worth.hits, worth.of_baseline) == (2, 2, 0)
+    assert worth.text() in examples.real_kernels(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '[{"asked": "2026", "gpu": 3}]'])
+def test_what_is_no_advice_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "advice.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PlotsError, match="no advice is recorded there"):
+        examples.read_advice(path)
+
+
+def test_results_of_examples_are_no_part_of_the_suites(record) -> None:
+    """`plots ... results` looks at the suite's apps alone; an example's folder can be named."""
+    assert examples.result_files("softmax")
+    assert not set(record.groups["app"]) & set(EXAMPLES)
+    assert set(load([examples.RECORDED / "softmax"]).groups["app"]) == {"softmax"}

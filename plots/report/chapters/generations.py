@@ -1,4 +1,4 @@
-"""Two GPUs side by side, and what new ways of moving data gain on one."""
+"""Two GPUs side by side, and what each reaches of its data sheet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plots.data.load import Results
 from plots.data.strategies import APPS
 from plots.figures.common import origin
 from plots.figures.generations import generations
-from plots.papers import expect, styles
+from plots.papers import expect
 from plots.papers.generations import Step, pairs_of, steps
 from plots.prose import fold, paragraph, table
 from plots.report.chapters.registry import Part, register
@@ -31,12 +31,6 @@ _MEANING = (
     "Geometric means over the cases of an app. Best on best is hardware (the baseline on both "
     "GPUs) × what strategies gain on the new GPU / what they gain on the old one."
 )
-_STYLES = {
-    "ampere": "Ampere's: best cp.async strategy over baseline",
-    "hopper": "tma, dsm over all others",
-    "all": "best of all over baseline",
-    "movement": "the same by movement alone",
-}
 
 
 def _apps(found: set[str]) -> list[str]:
@@ -84,12 +78,13 @@ def _pair(step: Step, sides: tuple[Results, Results], name: str, data: Embedded)
         return paragraph(*step.sentences())
     dates = "; ".join(origin(side.groups) for side in sides)
     verdict, *others = step.sentences()
+    draw = partial(generations, m, dates)
     items = Markup("\n").join(Markup("<li>{}</li>").format(text) for text in others)
     return (
         paragraph(verdict)
         + _by_app(step)
         + paragraph(Markup('<span class="note">{}</span>').format(_MEANING))
-        + data.picture(name, f"{m.new_gpu} over {m.old_gpu}", partial(generations, m, dates))
+        + data.picture(name, f"{m.new_gpu} over {m.old_gpu}", draw, "narrow")
         + fold("Against data sheets and measured ceilings", Markup("<ul>{}</ul>").format(items))
         + _details(step)
     )
@@ -116,25 +111,6 @@ def _pairs(results: Results, gpus: Sequence[str], data: Embedded) -> list[Markup
     return made
 
 
-def _gain(cases: Sequence[styles.Case], question: str) -> str:
-    of = styles.summary(cases, question)
-    return "–" if of is None else f"{times(of.mean)} ({of.faster} of {of.n} faster)"
-
-
-def _styles(results: Results, gpu: str) -> Markup:
-    cases = styles.cases_of(results)
-    lines = []
-    for app in _apps({case.app for case in cases}):
-        of = [case for case in cases if case.app == app]
-        lines.append((app, len(of), *(_gain(of, question) for question in _STYLES)))
-    if not lines:
-        return Markup("")
-    return fold(
-        f"On one chip, {gpu}: what Ampere's and Hopper's ways of moving data gain",
-        table(("app", ">cases", *_STYLES.values()), lines),
-    )
-
-
 def _reached(results: Results, gpu: str) -> Markup:
     lines: list[tuple[Any, ...]] = [
         (r.name, f"{r.measured:,.0f} {r.unit}", f"{r.promised:,.0f} {r.unit}",
@@ -150,8 +126,7 @@ def _body(results: Results, data: Embedded) -> Markup:
     gpus = [gpu for gpu in results.gpus if gpu in there]
     made = [_HOW, *_pairs(results, gpus, data)]
     for gpu in gpus:
-        mine = results.where(gpu=gpu)
-        made += [_styles(mine, gpu), _reached(mine, gpu)]
+        made.append(_reached(results.where(gpu=gpu), gpu))
     return Markup("\n").join(made)
 
 

@@ -1,0 +1,417 @@
+"""Commands: what holds for each, what they print where, mistakes, and where they write."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import tomllib
+from pathlib import Path
+
+import planted
+import pytest
+
+from plots import shell
+from plots.cli import main, parser
+from plots.commands import COMMANDS
+from plots.data.documents import find_files, read_document
+from plots.data.load import load
+from plots.data.selection import gpu_named
+from plots.data.strategies import ROOT
+from plots.errors import PlotsError, ResultFileError
+
+
+def run(capsys, *arguments):
+    status = main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_figure_is_written(capsys, paper_file, tmp_path, suffix):
+    out = tmp_path / f"x.{suffix}"
+    status, _, err = run(capsys, "figure", "heatmap", paper_file, "-o", out)
+    assert status == 0 and f"wrote {out}\n" in err
+    assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ignored"),
+    [
+        (["balance", "--gpu", "NVIDIA H200", "--app", "nw"], "--gpu, --app"),
+        (["latency", "{memory}", "--cache", "hot", "--launch", "graph"], "--cache, --launch"),
+    ],
+)
+def test_a_choice_that_changes_nothing_in_a_figure_is_refused(capsys, tmp_path, arguments, ignored):
+    places = {"memory": ROOT / "results" / "h200" / "memory.json.gz"}
+    out = tmp_path / "x.svg"
+    given = [a.format(**places) for a in arguments]
+    status, _, err = run(capsys, "figure", *given, "-o", out)
+    assert status == 2 and not out.exists()
+    assert err == f"plots: the figure {arguments[0]} shows the same whatever {ignored} says\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["figure", "speedups", "{paper}"], 'no figure "speedups"; nearest: speedup'),
+        (
+            ["figure", "speedup", "{paper}", "--app", "hotspt"],
+            'no app "hotspt" in the result files; n',
+        ),
+        (["figure", "speedup", "{paper}", "--gpu", "H100"], 'no GPU "H100"'),
+        (["figure", "speedup", "{paper}", "-o", "x.gif"], "expected a file name that ends in .svg"),
+        (["report", "{empty}"], "no result files under"),
+        (["report", "{version}"], "version 9 is newer than this program"),
+        (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),
+        (["report", "{groupless}"], "hold no comparison group"),
+        (["docs", "{paper}", "--out", "{paper}/pages"], "Not a directory"),
+        (["docs", "{paper}", "--out", "x", "--check"], "expected it without --out"),
+        (["expect", "V100", "A101"], 'no GPU "A101"; nearest: '),
+        (["compare", "{absent}.json", "{paper}"], "found nothing"),
+        (["reprot", "{paper}"], 'no command "reprot"; nearest: report'),
+        (["report", "--nonsense"], "unrecognized arguments: --nonsense"),
+        ([], "COMMAND"),
+    ],
+)
+def test_mistakes_are_one_line_and_status_2(capsys, paper_file, tmp_path, save, arguments, line):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    places = {
+        "paper": paper_file,
+        "empty": empty,
+        "absent": tmp_path / "absent",
+        "version": save('{"schema": "amasia-result", "version": 9}', "version.json"),
+        "groupless": save(planted.document([]), "groupless.json"),
+    }
+    status, out, err = run(capsys, *(a.format(**places) for a in arguments))
+    assert status == 2 and out == ""
+    assert err.startswith("plots: ") and line in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (3, ["1.json and in ", "a-tuning.json is no result file"]),
+        (4, ["4 groups are in more than one file or session", "4 JSON files are no result files"]),
+    ],
+)
+def test_notes_of_a_kind_are_one_line_where_they_are_many(capsys, save, count, said):
+    groups = [planted.group("nw", {"n": n}, 1.0) for n in range(4, 4 + count)]
+    for day in (1, 2):
+        document = planted.document(groups, date=f"2026-01-0{day}T00:00:00Z")
+        folder = save(document, f"r/{day}.json").parent
+    for name in "abcd"[:count]:
+        save('{"schema": "amasia-tuning"}', f"r/{name}-tuning.json")
+    status, _, err = run(capsys, "advise", folder)
+    assert status == 0 and all(line in err for line in said)
+    lines = 6 if count == 3 else 2
+    assert err.count("\n") == lines
+    # Each once, although both sides have them.
+    status, _, err = run(capsys, "compare", folder, folder)
+    assert status == 0 and err.count("\n") == lines
+
+
+# Where it is written
+
+
+def page(memory_file, out):
+    return main(["reproduction", str(memory_file), "-o", str(out)])
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["file", "nothing"])
+def test_of_a_link_the_target_is_written(capsys, memory_file, tmp_path, there):
+    target, link, second = tmp_path / "t" / "page.md", tmp_path / "link.md", tmp_path / "second.md"
+    target.parent.mkdir()
+    if there:
+        target.write_text("old", encoding="utf-8")
+    link.symlink_to("t/page.md")  # relative to where it stands
+    second.symlink_to(link)
+    assert page(memory_file, second) == 0
+    assert link.is_symlink() and second.is_symlink() and not target.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("# What of the source documents")
+    assert [path.name for path in target.parent.iterdir()] == ["page.md"]
+
+
+def test_what_is_no_file_is_written_in_place(capsys, memory_file, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    read = []
+    reader = threading.Thread(
+        target=lambda: read.append(fifo.read_text(encoding="utf-8")),
+        daemon=True,  # it waits for ever where nobody writes
+    )
+    reader.start()
+    status = page(memory_file, fifo)
+    if not stat.S_ISFIFO(fifo.lstat().st_mode):  # replaced: nobody writes to it any more
+        fifo.unlink()
+        pytest.fail("the FIFO was replaced")
+    reader.join(timeout=60)
+    assert status == 0 and read[0].startswith("# What of the source documents")
+
+
+def as_module(*arguments, **streams):
+    return subprocess.run(
+        [sys.executable, "-m", "plots", *map(str, arguments)],
+        cwd=ROOT, text=True, timeout=120, check=False, **streams,
+    )  # fmt: skip
+
+
+def test_the_name_of_stdout_is_what_stands_behind_it(memory_file, tmp_path):
+    name = tmp_path / "stdout"  # as /dev/stdout, which must not be at stake
+    name.symlink_to("/proc/self/fd/1")
+    log = tmp_path / "log"
+    log.write_text("before\n", encoding="utf-8")
+    with log.open("a", encoding="utf-8") as file:
+        done = as_module("reproduction", memory_file, "-o", name, stdout=file)
+    assert done.returncode == 0 and name.is_symlink()
+    assert log.read_text(encoding="utf-8").startswith("before\n# What of the source documents")
+    piped = as_module("reproduction", memory_file, "-o", name, stdout=subprocess.PIPE)
+    assert piped.returncode == 0 and piped.stdout.startswith("# What of the source documents")
+
+
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+
+
+@needs_full
+def test_a_full_device_is_a_line_and_stays_a_device(capsys, memory_file, tmp_path):
+    link = tmp_path / "full"  # so that nothing in /dev is at stake
+    link.symlink_to("/dev/full")
+    assert page(memory_file, link) == 2
+    assert (
+        capsys.readouterr().err == f"plots: {link}: cannot be written (No space left on device)\n"
+    )
+    assert link.is_symlink() and stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "arguments", [("expect", "V100", "A100"), ("reproduction", "{memory}"), ("expect", "--help")]
+)
+def test_a_full_stdout_is_a_line_and_status_5(memory_file, arguments):
+    arguments = [a.format(memory=memory_file) for a in arguments]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = as_module(*arguments, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 5
+    assert done.stderr == "plots: stdout cannot be written: No space left on device\n"
+
+
+def test_a_closed_stdout_is_a_line_and_a_reader_that_left_is_none(memory_file):
+    command = f"{sys.executable} -m plots reproduction {memory_file}"
+
+    def shell(text):
+        return subprocess.run(
+            ["bash", "-c", text],
+            cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    closed = shell(f"{command} >&-")
+    assert closed.returncode == 5
+    assert closed.stderr == "plots: stdout cannot be written: it is closed\n"
+    left = shell(f"set -o pipefail; {command} | head -1")
+    assert left.returncode == 0 and left.stderr == "" and left.stdout.count("\n") == 1
+
+
+def test_a_gpu_is_known_by_a_part_of_its_name():
+    gpus = ["NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL", "NVIDIA H200"]
+    assert gpu_named(None, gpus) is None
+    for part, gpu in (("h200", gpus[2]), ("HBM3", gpus[0]), (gpus[1], gpus[1])):
+        assert gpu_named(part, gpus) == gpu
+    for part, said in (("H100", "part of several GPUs: NVIDIA H100 80GB"), ("A100", "no GPU")):
+        with pytest.raises(PlotsError, match=said):
+            gpu_named(part, gpus)
+
+
+# --- Of each command ------------------------------------------------------------------------------
+
+
+def help_of(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
+def test_help_has_defaults_exit_status_and_two_examples_that_parse(command, capsys):
+    text = help_of(command.name, capsys)
+    assert (ROOT / "plots" / "commands" / f"{command.name}.py").is_file()
+    assert text.count(f"  python -m plots {command.name}") == 2
+    for status in command.statuses:
+        assert f"  {status}\n" in text
+    of_command = argparse.ArgumentParser()
+    command.arguments(of_command)
+    for action in of_command._actions:
+        if action.default not in (None, False, argparse.SUPPRESS):
+            assert "(default: " in text, action.dest
+        assert action.help, action.dest
+    for example, _ in command.examples:
+        options = parser().parse_args(shlex.split(example))
+        assert options.run is command.run
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_version_is_that_of_the_project(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"amasia plots {project['version']}\n"
+
+
+def test_expect_takes_the_older_first_and_says_when_it_looks_reversed(capsys):
+    assert main(["expect", "V100", "A100"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("A100 over V100, fp32: expected 1.38") and captured.err == ""
+    assert main(["expect", "A100", "V100"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("V100 over A100")
+    assert captured.err == "V100 (2017) is older than A100 (2020): expect takes OLD NEW\n"
+
+
+# --- Wherever that is: locale, encoding, home, foreign files --------------------------------------
+
+
+RESULT = planted.document([planted.group("nw", {"n": 512}, 1.0)])
+
+
+# Around the program.
+
+
+def _program(*arguments: object, **environment: str | None) -> subprocess.CompletedProcess[bytes]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
+    kept |= {"MPLCONFIGDIR": kept.get("MPLCONFIGDIR", "/tmp")}
+    wanted = {k: v for k, v in environment.items() if v is not None}
+    for name, value in environment.items():
+        if value is None:
+            kept.pop(name, None)
+    return subprocess.run(
+        [sys.executable, "-m", "plots", *map(str, arguments)],
+        cwd=ROOT, env={**kept, **wanted}, capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("locale", "encoding", "backend", "home"),
+    [
+        ("C", "ascii", None, "gone"),
+        ("POSIX", None, "nonsense", "unset"),
+        ("C.UTF-8", "iso-8859-1", None, "there"),
+        ("none-such", None, "module://matplotlib_inline.backend_inline", "gone"),
+    ],
+)
+def test_a_file_is_read_and_told_wherever_that_is(save, tmp_path, locale, encoding, backend, home):
+    path = save(RESULT, "zwölf.json")
+    homes = {"there": str(tmp_path), "gone": "/nonexistent", "unset": None}
+    done = _program(
+        "advise", path, LC_ALL=locale, PYTHONIOENCODING=encoding, MPLBACKEND=backend,
+        HOME=homes[home],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    said = done.stdout.decode(encoding or "utf-8")
+    assert f"tma ran 1.31{'?' if encoding == 'ascii' else '×'} [1.30, 1.32]" in said
+    out = tmp_path / "page.md"
+    _program("reproduction", path, "-o", out, LC_ALL=locale, PYTHONIOENCODING=encoding)
+    assert "–" in out.read_text(encoding="utf-8")  # whatever stdout is
+
+
+@pytest.mark.parametrize("locale", ["de_DE.ISO-8859-1", "tr_TR.UTF-8"])
+def test_a_locale_of_its_own_encoding_is_no_obstacle(save, tmp_path, locales, locale):
+    out = tmp_path / "page.md"
+    for arguments in (["advise", save(RESULT)], ["reproduction", save(RESULT), "-o", out]):
+        done = _program(*arguments, LC_ALL=locale, LOCPATH=locales)
+        assert done.returncode == 0, done.stderr.decode(errors="replace")
+        if out not in arguments:
+            said = done.stdout.decode(locale.partition(".")[2])
+            assert "tma ran 1.31× [1.30, 1.32]" in said  # which both encodings have
+    assert "–" in out.read_text(encoding="utf-8")
+
+
+# Folders.
+
+
+def _leave_foreign_files(folder: Path) -> int:
+    """What other systems and programs leave beside results; how many are worth a note."""
+    (folder / "._run.json").write_bytes(b"\0\5\26\7\0\2\0\0Mac OS X")
+    (folder / ".#run.json").symlink_to("user@machine.123")
+    (folder / "folder.json").mkdir()
+    (folder / "empty.json").touch()
+    (folder / "commented.json").write_text("// mine\n{}", encoding="utf-8")
+    (folder / "list.json").write_text("[1]", encoding="utf-8")
+    (folder / "utf16.json").write_text("{}", encoding="utf-16")
+    os.mkfifo(folder / "pipe.json")
+    (folder / "zero.json").symlink_to("/dev/zero")
+    here = os.getcwd()
+    os.chdir(folder)  # the name of a socket is at most 107 bytes
+    try:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind("socket.json")
+    finally:
+        os.chdir(here)
+    return 9
+
+
+def test_what_is_no_result_in_a_folder_is_passed_over_with_a_note(save, tmp_path, capsys):
+    path = save(RESULT, "r/run.json")
+    count = _leave_foreign_files(path.parent)
+    found, notes = find_files([path.parent])
+    assert found == [path] and len(notes) == count
+    assert all("\n" not in note and "left out" in note for note in notes)
+    for name, said in (
+        ("pipe.json", "a pipe"), ("socket.json", "a socket"), ("zero.json", "a device"),
+        (".#run.json", "a link to nothing"), ("empty.json", "no result file"),
+        ("commented.json", "no result file"), ("list.json", "no result file"),
+    ):  # fmt: skip
+        assert [note for note in notes if f"/{name}" in note and said in note], name
+    assert main(["advise", str(path.parent)]) == 0
+    assert main(["why", str(path.parent)]) == 0
+    said = capsys.readouterr().err
+    assert said.count(" is ") == 2 * 4 and said.count("5 JSON files are no result files") == 2
+
+
+def test_a_damaged_result_in_a_folder_is_an_error_all_the_same(save):
+    whole = planted.sealed(RESULT)
+    path = save(whole[: len(whole) // 2], "r/half.json")
+    save(RESULT, "r/run.json")
+    with pytest.raises(ResultFileError, match="half"):
+        load([path.parent])
+
+
+def test_what_is_named_must_be_a_result_file(save, tmp_path, capsys):
+    _leave_foreign_files(tmp_path)
+    for name, said in (
+        ("pipe.json", "is a pipe; expected a regular file"),
+        ("zero.json", "is a device; expected a regular file"),
+        ("socket.json", "is a socket; expected a regular file"),
+        (".#run.json", "found nothing"), ("empty.json", "found an empty one"),
+        ("commented.json", "expected JSON"), ("list.json", "expected an Amasia result file"),
+        ("x" * 300, "File name too long"),
+    ):  # fmt: skip
+        assert main(["advise", str(tmp_path / name)]) == 2, name
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+    with pytest.raises(PlotsError, match=r"no result files under .*pipe\.json is a pipe"):
+        find_files([tmp_path])
+
+
+# Commands that are suggested.
+
+
+@pytest.mark.parametrize("word", ["plain/x-1.json", "two words", "it's", "$(date)", "", "*", "é"])
+def test_a_suggested_command_can_be_pasted(word):
+    command = shell.command("printf", "%s", word)
+    done = subprocess.run(
+        ["bash", "-c", os.fsencode(command)], capture_output=True, check=True, timeout=60
+    )
+    assert done.stdout == os.fsencode(word)
+
+
+def test_the_journal_that_is_named_is_quoted(save):
+    path = save('{"schema": "amasia-journal", "version": 1}\n', "my run.json")
+    with pytest.raises(ResultFileError, match=r"amasia merge '.*/my run\.json' --out FILE"):
+        read_document(path)

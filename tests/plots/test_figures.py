@@ -1,0 +1,390 @@
+"""Figures: what must be seen in each, that it can be read, and how it is saved."""
+
+from __future__ import annotations
+
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import planted
+import pytest
+from drawn import bars, faults_of, heading, markers, texts
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from plots import parallel
+from plots.cli import main
+from plots.commands.figure import drawable
+from plots.data.load import Results, load
+from plots.data.selection import Selection
+from plots.errors import PlotsError
+from plots.figures import FIGURES, drawing, of_microbenchmarks, style
+from plots.figures.balance import balance
+from plots.figures.common import ratio_axis
+from plots.figures.expectation import expectation
+from plots.figures.generations import MOST_CASES, cases, generations
+from plots.figures.roofline import roofline
+from plots.figures.speedup import speedup
+from plots.papers import expect, specifications
+from plots.papers.expect import compare
+from plots.report.heatmap import cell, heatmap
+from plots.report.verdicts import verdicts
+
+# --- Of each figure -------------------------------------------------------------------------------
+
+
+MAIN = {"cache": "cold", "launch": "stream"}
+OF_MICROBENCHMARKS = [kind for kind in FIGURES.values() if kind.microbenchmark]
+
+
+@pytest.mark.parametrize("kind", OF_MICROBENCHMARKS, ids=lambda kind: kind.name)
+def test_without_its_microbenchmark_it_is_left_out_and_says_so(paper, kind):
+    assert of_microbenchmarks(paper) == []
+    with pytest.raises(PlotsError, match="nothing to draw"):
+        kind.draw_points(paper)
+
+
+def test_the_listing_names_each_in_order(capsys):
+    assert main(["figure", "--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == drawable() and set(listed) == set(FIGURES) and listed[0] == "heatmap"
+    orders = [FIGURES[name].order for name in listed]
+    assert len(orders) == len(set(orders)) and len(OF_MICROBENCHMARKS) == 8
+
+
+def test_figures_of_all_rows_show_one_row_of_a_variant_and_role(matched_file):
+    """Not the rows that were measured to match another strategy's schedule."""
+    results = load([matched_file]).where(size="n=2048")
+    alone = load([matched_file]).where(size="n=2048")
+    for frame in ("rows", "comparisons"):
+        of = getattr(alone, frame)
+        object.__setattr__(alone, frame, of[of["role"] != "matched"])
+    for name in ("speedup", "roofline"):
+        draw = getattr(sys.modules[f"plots.figures.{name}"], name)
+        shown, expected = draw(results), draw(alone)
+        for ax, other in zip(shown.axes, expected.axes, strict=True):
+            assert len(ax.lines) == len(other.lines) and len(ax.patches) == len(other.patches)
+            assert [t.get_text() for t in ax.texts] == [t.get_text() for t in other.texts]
+            assert ax.get_xlim() == other.get_xlim() and ax.get_ylim() == other.get_ylim()
+
+
+# --- Legible, measured on the record and on planted faults ----------------------------------------
+
+
+NEWEST, OTHER = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
+
+
+@pytest.fixture(scope="module")
+def recorded(record: Results) -> dict[str, Results]:
+    """The results of each GPU."""
+    return {gpu: record.where(gpu=gpu) for gpu in (NEWEST, OTHER)}
+
+
+def drawn(results: Results, name: str) -> Figure:
+    selection = Selection(())
+    selection.__dict__["results"] = results
+    return FIGURES[name].draw(selection)
+
+
+@pytest.mark.parametrize("of", [NEWEST, OTHER])
+@pytest.mark.parametrize("name", drawable())
+def test_a_figure_can_be_read(recorded, name, of):
+    figure = drawn(recorded[of], name)
+    assert figure.get_figwidth() == style.WIDTH
+    assert faults_of(figure) == []
+
+
+def test_a_figure_of_two_gpus_can_be_read(recorded):
+    assert faults_of(generations(compare(*recorded.values()), "2026-11-22")) == []
+
+
+@pytest.mark.parametrize("name", ["latency", "dpx_blocks"])
+def test_a_figure_that_is_squeezed_cannot(recorded, name):
+    figure = drawn(recorded[NEWEST], name)
+    figure.set_size_inches(3.4, 3.4 * figure.get_figheight() / figure.get_figwidth())
+    found = faults_of(figure)
+    assert any("outside of the canvas" in fault for fault in found)
+    assert any("overlap" in fault for fault in found)
+
+
+@pytest.mark.parametrize("ends", [(0.999, 1.001), (0.97, 1.3), (0.5, 2.2), (0.9, 30), (0.001, 5)])
+def test_ratio_axes_have_a_few_plain_ticks_and_contain_everything(ends):
+    figure = style.new_figure(3)
+    ax = figure.subplots()
+    ratio_axis(ax, ends)
+    low, high = ax.get_ylim()
+    assert low < ends[0] and high > ends[1]
+    ticks = [t for t in ax.get_yticks() if low <= t <= high]
+    assert 1 in ticks and 1 <= len(ticks) <= 12
+
+
+# --- What must be seen ----------------------------------------------------------------------------
+
+
+def test_balance_figure_has_each_gpu_in_both_precisions():
+    specs = specifications.datasheet_specs()
+    figure = balance(specs, "datasheets")
+    of_balance, of_density = figure.axes
+    points = [line for line in of_balance.lines if line.get_label() == "fp32"]
+    assert [line.get_xdata()[0] for line in points] == [s.balance() for s in specs]
+    with_fp64 = [s for s in specs if np.isfinite(s.density("fp64"))]
+    assert (
+        len([x for x in of_density.lines if x.get_label() == "fp64"]) == len(with_fp64) < len(specs)
+    )
+    assert (
+        "bytes per FLOP" in of_balance.get_xlabel() and "GFLOP/s per mm²" in of_density.get_xlabel()
+    )
+
+
+def test_expectation_figure_shows_the_paper():
+    figure = expectation(expect.published_table(), "source of it")
+    (ax,) = figure.axes
+    assert "source of it" in heading(figure)
+    assert [t.get_text() for t in ax.get_yticklabels()][2] == "A100 over V100"
+    assert "expected 1.38, measured 1.34, below" in [t.get_text() for t in ax.texts]
+    expected = [line for line in ax.lines if line.get_label() == "expected"]
+    assert [line.get_xdata()[0] for line in expected] == pytest.approx(
+        expect.published_table()["expected"].tolist()
+    )
+    inks = [to_hex(c.lines[0].get_color()) for c in ax.containers]
+    short = style.ALARM_COLOUR.lower()
+    assert [ink == short for ink in inks] == [False, False, True, True, False, True]
+
+
+def test_what_stays_below_differs_by_shape_and_word_and_not_by_colour_alone():
+    table = expect.published_table()
+    (ax,) = expectation(table, "x").axes
+    shapes = {}
+    for container in ax.containers:
+        line = container.lines[0]
+        (mean,) = line.get_xdata()
+        row = table[table["measured_mean"] == mean].iloc[0]
+        shapes.setdefault(row["measured_mean"] < row["expected"], set()).add(line.get_marker())
+    assert len(shapes) == 2 and not shapes[True] & shapes[False]
+    below = [t.get_text() for t in ax.texts if t.get_text().endswith(", below")]
+    assert len(below) == int((table["measured_mean"] < table["expected"]).sum()) > 0
+
+
+def test_a_case_shows_hardware_and_best_on_best_beside_what_was_expected(two_gpus):
+    measured = expect.compare(*two_gpus())
+    figure = generations(measured, "two dates")
+    assert heading(figure) == "NVIDIA H200 over NVIDIA A100-SXM4-40GB\ntwo dates"
+    (ax,) = figure.axes
+    ((app, ratio, _, ends, _),) = bars(ax)
+    best = measured.best.iloc[0]
+    assert (app, ratio) == ("nw", pytest.approx(best["ratio"]))
+    assert ends[:, 0] == pytest.approx([best["low"], best["high"]])
+    dots = [x.get_xdata()[0] for x in ax.lines if x.get_marker() == "o"]
+    assert dots == [pytest.approx(best["hardware"])]
+    expected = [x.get_xdata()[0] for x in ax.lines if x.get_linestyle() in ("-", "--")
+                and len(x.get_xdata()) == 2]  # fmt: skip
+    assert expected == pytest.approx([2.5, 4800 / 1555])
+    labels = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert "expected, measured ceilings: 2.50" in labels and "expected, datasheets: 3.09" in labels
+
+
+def test_there_is_room_for_a_few_cases_of_each_app(two_gpus):
+    measured = expect.compare(*two_gpus())
+    many = measured.best.loc[measured.best.index.repeat(40)].reset_index(drop=True)
+    many["app"] = ["nw", "lud"] * 20
+    many.loc[30:, ["app", "cache"]] = ("gemm", "hot")
+    object.__setattr__(measured, "best", many)
+    shown = cases(measured)
+    assert len(shown) == MOST_CASES and {c.app for c in shown} == {"nw", "lud", "gemm"}
+
+
+def test_a_row_is_a_verdict_and_its_winners_are_framed(load_groups):
+    """gemm has a row for each arithmetic; a tie frames several, a baseline that wins itself."""
+    sizes = [{"m": 64, "mode": mode} for mode in ("fp32", "bf16")]
+    slow = {"baseline": (1, 1), "tma": (0.8, 0.8)}
+    results = load_groups(
+        *(planted.group("gemm", size, 1.0) for size in sizes),
+        planted.group("lud", {"n": 64}, 1.0, speedups=slow),
+    )
+    figure = heatmap(results)
+    ax, bar = figure.axes
+    rows = [t.get_text().split("\n")[0] for t in ax.get_yticklabels()]
+    assert rows == ["gemm fp32", "gemm bf16", "lud"]
+    columns = [t.get_text().replace("\n", "") for t in ax.get_xticklabels()]
+    framed = {
+        (rows[round(p.get_y() + 0.43)], columns[round(p.get_x() + 0.45)])
+        for p in ax.patches
+        if p.get_label() == "winner"
+    }
+    assert framed == {(v.label, name) for v in verdicts(results) for name in v.winners}
+    assert ("lud", "baseline") in framed and len(framed) == 3
+    assert bar.get_ylabel() == "faster or slower than baseline"
+
+
+def test_a_cell_without_a_claim_has_no_colour(paper):
+    ax = heatmap(paper.where(**MAIN)).axes[0]
+    undecided = [p for p in ax.patches if p.get_label() == "not resolved"]
+    assert undecided and all(to_hex(p.get_facecolor()) == "#ffffff" for p in undecided)
+    assert "(1.00×)" in [t.get_text() for t in ax.texts]
+
+
+@pytest.mark.parametrize(("strategy", "kind"), [
+    ("drop_off", "failed"), ("tma", "crashed"), ("dsm", "skipped"), ("overlap", "faster"),
+    ("register_bypass", "not resolved"), ("baseline", "reference"),
+])  # fmt: skip
+def test_cells_of_rows_without_a_time(paper, strategy, kind):
+    # Only the size with the odd rows, so that it is the main one.
+    odd = paper.where(**MAIN, app="hotspot", size=next(
+        s for s in paper.groups["size"] if "rows=4096" in s))  # fmt: skip
+    (verdict,) = verdicts(odd)
+    assert cell(odd, verdict, strategy).kind == kind
+
+
+def test_colours_are_symmetric_in_the_logarithm(load_groups):
+    speedups = {"baseline": (1, 1), "overlap": (2.0, 1.0), "tma": (0.5, 4.0)}
+    results = load_groups(planted.group("nw", {"n": 64}, 1.0, speedups=speedups))
+    norm = heatmap(results).axes[1]._colorbar.mappable.norm
+    assert norm(np.log2(2.0)) - 0.5 == pytest.approx(0.5 - norm(np.log2(0.5)))
+
+
+def test_roofline_puts_rates_over_intensities_under_the_ceilings(paper):
+    figure = roofline(paper.where(**MAIN))
+    (ax,) = figure.axes
+    found = markers(ax)
+    assert len(found) == 2 * 12  # hotspot and pathfinder at their main size, iso and best
+    _, y, filled = found["hotspot overlap best"]
+    cells = 8192 * 8192 * 5
+    assert y == pytest.approx(3 * cells / (2.3 / 2 / 1.22) / 1e6, rel=0.01) and filled
+    assert not found["hotspot overlap iso"][2]
+    # Both do 3 operations on 5 bytes: the columns stand side by side around that.
+    apps = {name: [x for at, (x, _, _) in found.items() if at.startswith(name)]
+            for name in ("hotspot", "pathfinder")}  # fmt: skip
+    assert max(apps["pathfinder"]) < min(apps["hotspot"]) or (
+        max(apps["hotspot"]) < min(apps["pathfinder"])
+    )
+    centres = np.exp([np.mean(np.log(xs)) for xs in apps.values()])
+    assert np.sqrt(centres.prod()) == pytest.approx(3 / 5)
+    labels = texts(figure)
+    assert {"hotspot\n0.6", "pathfinder\n0.6"} <= set(labels)
+    assert "fp32 65.1 T/s" in labels
+    assert any(t.startswith("device memory, copy 4.28 TB/s") for t in labels)
+    # The slope ends where it meets the highest level.
+    ends = [line.get_xydata()[-1] for line in ax.lines]
+    assert any(end == pytest.approx([65100 / 4280, 65100]) for end in ends)
+    # The bar at what the floor allows.
+    of_size = paper.groups[paper.groups["size_label"] == "rows=8192 cols=8192"]
+    floor_ms = of_size["floor_ms"].iloc[0]
+    (bar,) = [line for line in ax.lines if line.get_label() == "hotspot floor"]
+    assert bar.get_ydata()[0] == pytest.approx(3 * cells / floor_ms / 1e6)
+
+
+def test_roofline_has_a_column_per_mode_of_arithmetic(load_groups):
+    sizes = [{"m": m, "mode": mode} for m, mode in ((64, "fp32"), (128, "fp32"), (64, "bf16"))]
+    groups = [planted.group("gemm", size, 1.0, comparator="cublas") for size in sizes]
+    groups[2]["preset"] = "quick"
+    figure = roofline(load_groups(*groups))
+    labels = {t.split("\n")[1] for t in texts(figure) if t.startswith("gemm")}
+    assert labels == {"fp32", "bf16"}
+    assert "gemm\nfp32 cublas comparator" in markers(figure.axes[0])
+
+
+def test_roofline_without_times_or_ceilings(load_groups, save):
+    group = planted.group("nw", {"n": 64}, 1.0)
+    group["floor"] = None
+    document = planted.document([group])
+    document["ceilings"] = []
+    assert len(markers(roofline(load([save(document)])).axes[0])) == 12
+    for row in group["rows"]:
+        planted.fail(row, "crashed", "x")
+    with pytest.raises(PlotsError, match="no times"):
+        roofline(load([save(planted.document([group]))]))
+
+
+def test_speedup_draws_each_comparison_where_it_belongs(paper):
+    selected = paper.where(**MAIN)
+    figure = speedup(selected)
+    assert [ax.get_title(loc="left").split(":")[0] for ax in figure.axes] == [
+        "hotspot, iso", "hotspot, best", "pathfinder, iso", "pathfinder, best",
+    ]  # fmt: skip
+    assert heading(figure).endswith("NVIDIA H200, 2026-11-21; cold cache, stream launches")
+    iso, best = figure.axes[:2]
+    assert iso.get_ylabel() == "speed-up over baseline" and iso.get_yscale() == "log"
+    assert [t.get_text() for t in iso.get_xticklabels()] == [
+        "rows=1024\ncols=1024", "rows=4096\ncols=4096", "rows=8192\ncols=8192",
+    ]  # fmt: skip
+    points = bars(iso)
+    assert len(points) == 5 * 3
+    for label, x, y, ends, filled in points:
+        assert y == pytest.approx(planted.TYPICAL[label][0]) and filled
+        half = 0.02 if round(x) == 0 else 0.006
+        assert ends[:, 1] == pytest.approx([y * np.exp(-half), y * np.exp(half)])
+    # At 4096, three strategies of best have no comparison but say why.
+    assert len(bars(best)) == 5 * 3 - 3
+    written = [t.get_text() for t in best.texts]
+    assert any("1 failed" in t and "1 crashed" in t and "1 skipped" in t for t in written)
+    assert {"1.31×", "1.22×"} <= set(written)
+
+
+def test_speedup_shows_what_is_not_resolved_as_hollow(paper):
+    best = speedup(paper.where(**MAIN)).axes[1]
+    filled = {label: f for label, x, _, _, f in bars(best) if round(x) == 2}
+    assert filled == {
+        "register_bypass": False, "overlap": True, "drop_off": True, "tma": True, "dsm": True,
+    }  # fmt: skip
+
+
+def test_speedup_draws_the_noise_band(paper, load_groups):
+    iso = speedup(paper.where(**MAIN)).axes[0]
+    bands = [p for p in iso.patches if isinstance(p, Rectangle)]
+    assert len(bands) == 3
+    assert bands[0].get_y() == pytest.approx(1.0004 * np.exp(-0.003))
+    assert bands[0].get_height() == pytest.approx(1.0004 * 2 * np.sinh(0.003))
+    assert "A/A 0.997 to 1.003" in iso.get_title(loc="left")
+    without = load_groups(planted.group("nw", {"n": 64}, 1.0, control=False))
+    assert not speedup(without).axes[0].patches
+
+
+def test_comparators_are_a_reference_and_no_strategy(load_groups):
+    results = load_groups(planted.group("gemm", {"n": 64}, 1.0, comparator="cublas"))
+    figure = speedup(results)
+    assert all(label != "cublas" for ax in figure.axes for label, *_ in bars(ax))
+    iso, best = ([x for x in ax.lines if x.get_label() == "cublas"] for ax in figure.axes)
+    assert not iso and [x.get_ydata()[0] for x in best] == [pytest.approx(1.5)]
+    assert best[0].get_linestyle() == "--"
+    assert "cublas" in [t.get_text() for t in figure.legends[0].get_texts()]
+
+
+# --- Saved, and in a page -------------------------------------------------------------------------
+
+
+def test_saved_files(paper, tmp_path):
+    figure = speedup(paper.where(**MAIN))
+    svg, png = tmp_path / "new" / "a.svg", tmp_path / "a.png"
+    style.save(figure, svg, "what it is")
+    style.save(figure, png)
+    assert png.read_bytes().startswith(b"\x89PNG")
+    root = ElementTree.parse(svg).getroot()
+    assert root.tag.endswith("svg") and "what it is" in svg.read_text(encoding="utf-8")
+    again = tmp_path / "b.svg"
+    style.save(speedup(paper.where(**MAIN)), again, "what it is")
+    assert again.read_bytes() == svg.read_bytes()  # same data, same file
+
+
+def of_text(text):
+    def draw():
+        if text == "nothing":
+            raise PlotsError("nothing to draw")
+        figure = style.new_figure(1)
+        figure.text(0.5, 0.5, text or f"process {os.getpid()}")
+        return figure
+
+    return draw
+
+
+def test_any_number_of_processes_draws_the_same(monkeypatch):
+    pictures = {text: of_text(text) for text in ("one", "two", "nothing")}
+    monkeypatch.setattr(parallel, "cores", lambda: 1)
+    alone = drawing.draw_all(pictures)
+    assert alone["nothing"] == "nothing to draw"
+    assert ">one<" in alone["one"] and alone["one"].startswith("<svg ")
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    assert drawing.draw_all(pictures) == alone
+    elsewhere = drawing.draw_all({name: of_text("") for name in "ab"})
+    assert all(f"process {os.getpid()}" not in svg for svg in elsewhere.values())

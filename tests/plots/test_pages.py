@@ -1,0 +1,379 @@
+"""Pages: up to date, examples and commands that run, numbers that are cited."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import planted
+import pytest
+
+import plots.report
+from plots.cli import main
+from plots.commands import docs
+from plots.data.load import load
+from plots.data.schema import SCHEMA_PATH
+from plots.data.strategies import ROOT
+from plots.errors import PlotsError
+from plots.judge import between_runs
+from plots.report import readme, verdicts
+from plots.report.embedded import Column
+
+# --- README ---------------------------------------------------------------------------------------
+
+
+TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n"
+
+
+@pytest.mark.parametrize("text", ["", f"{readme.END}\n{readme.BEGIN}\n"])
+def test_a_readme_without_the_markers_is_named(tmp_path, paper, text):
+    path = tmp_path / "README.md"
+    with pytest.raises(PlotsError, match="expected README's text"):
+        readme.write(paper, path)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PlotsError, match="expected one line <!-- generated:results"):
+        readme.write(paper, path)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_writing_replaces_only_what_is_between_the_markers(file, paper):
+    assert readme.write(paper, file) == [file, file.parent / readme.PICTURE]
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# Title\n\nbefore\n") and text.endswith("\nafter\n")
+    assert "\nold\n" not in text
+    assert "![Speed-up of each strategy over baseline, NVIDIA H200, 2026-11-21; cold cache" in text
+    before = file.read_bytes(), (file.parent / readme.PICTURE).read_bytes()
+    readme.write(paper, file)
+    assert before == (file.read_bytes(), (file.parent / readme.PICTURE).read_bytes())
+
+
+def test_check_finds_a_changed_verdict_and_a_changed_picture(file, paper):
+    readme.write(paper, file)
+    assert readme.check(paper, file) == []
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("1.31×", "1.51×"), encoding="utf-8")
+    assert any("1.51×" in line for line in readme.check(paper, file))
+    file.write_text(text, encoding="utf-8")
+    picture = file.parent / readme.PICTURE
+    drawn = picture.read_bytes()
+    picture.write_bytes(re.sub(rb"amasia-overview \w", b"amasia-overview x", drawn))
+    assert readme.check(paper, file) == [
+        f"{readme.PICTURE}: drawn from other results or by other code"
+    ]
+    picture.unlink()
+    assert readme.check(paper, file) == [f"{readme.PICTURE}: missing"]
+
+
+def test_names_from_a_file_cannot_become_html_or_markdown(save):
+    group = planted.group("nw", {"file": "<img src=x>`|"}, 1.0)
+    gpu = planted.device("<script>alert(1)</script> [a](b)")
+    text = readme.generated(load([save(planted.document([group], gpu=gpu))]))
+    assert "<script" not in text and "<img" not in text and "[a](b)" not in text
+    assert "&lt;script&gt;" in text
+
+
+# --- Verdicts -------------------------------------------------------------------------------------
+
+
+def _nw(speedups):
+    return planted.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1), **speedups})
+
+
+@pytest.mark.parametrize(
+    ("speedups", "text", "winners"),
+    [
+        (
+            {"tma": (1.5, 1.4)},
+            r"tma 1\.40× \[.*\] faster than the tuned baseline \(one run\)",
+            ("tma",),
+        ),
+        (
+            {"tma": (1.5, 1.4), "dsm": (1.5, 1.4)},
+            r"(tma|dsm) 1\.40× .* ties with (tma|dsm) \(one run\)",
+            ("tma", "dsm"),
+        ),
+        (
+            {"tma": (0.7, 0.6)},
+            "the tuned baseline wins: every other strategy is slower",
+            ("baseline",),
+        ),
+        ({"tma": (1, 1)}, r"a tie: tma and the tuned baseline differ by at most [0-9.]+ %", ()),
+        ({}, "not compared with baseline", ()),
+    ],
+)
+def test_the_verdict_of_an_app(load_groups, speedups, text, winners):
+    (verdict,) = verdicts.verdicts(load_groups(_nw(speedups)))
+    assert re.fullmatch(f"nw: {text}", verdict.line), verdict.line
+    assert sorted(verdict.winners) == sorted(winners)
+
+
+def test_arithmetic_of_the_main_size_has_verdicts_of_its_own(load_groups):
+    def gemm(n, mode):
+        return planted.group("gemm", {"n": n, "mode": mode}, 1.0)
+
+    results = load_groups(gemm(64, "fp32"), gemm(64, "bf16"), gemm(32, "tf32"))
+    assert [v.label for v in verdicts.verdicts(results)] == ["gemm fp32", "gemm bf16"]
+
+
+def test_the_sentence_of_a_gpu_counts_cases_and_names_the_winners(load_groups):
+    hotspot = planted.group(
+        "hotspot", {"n": 64}, 1.0, speedups={"baseline": (1, 1), "tma": (0.7, 0.6)}
+    )
+    results = load_groups(_nw({"tma": (1.5, 1.4)}), hotspot)
+    assert verdicts.overall(results) == (
+        "NVIDIA H200: a strategy beats the tuned baseline in 1 of 2 cases, by 1.40× (median). "
+        "At the main size baseline wins hotspot; tma wins nw."
+    )
+
+
+def test_the_recorded_verdicts_are_short(record):
+    for gpu in record.gpus:
+        of_gpu = record.where(gpu=gpu)
+        for verdict in verdicts.verdicts(of_gpu):
+            assert len(verdict.line.split()) <= 20, verdict.line
+        for sentence in verdicts.overall(of_gpu).split(". "):
+            assert len(sentence.split()) <= 40, sentence
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
+
+
+def _shown(text):
+    """Each command of the console blocks, with the lines of its output that are shown."""
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *lines = part.splitlines()
+            yield command, [line.removesuffix("…").strip() for line in lines]
+
+
+def test_the_readmes_commands_print_what_it_shows(tmp_path):
+    """As after ./run.sh, in a folder that has the names of the clone's."""
+    if not (ROOT / ".venv" / "bin" / "python").exists():
+        pytest.skip("./run.sh has not made .venv in this clone")
+    shown = list(_shown((ROOT / "README.md").read_text(encoding="utf-8")))
+    assert len(shown) == 3
+    for name in ("plots.sh", "results"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    def run(command):
+        return subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(run, [command for command, _ in shown]))
+    for (command, lines), result in zip(shown, done, strict=True):
+        assert result.returncode == 0, (command, result.stderr)
+        rest = iter(result.stdout.splitlines())
+        for line in lines:  # in this order
+            assert any(line in found for found in rest), f"{command}: {line}"
+
+
+def test_the_page_of_choosing_cites_the_recorded_verdicts(record):
+    page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
+    of_gpu = record.where(gpu="NVIDIA H200")
+    ratios = {v.label: v.advice.ratio for v in verdicts.verdicts(of_gpu)}
+    for label in {"gemm bf16", "nw", "lud", "pathfinder"} & ratios.keys():
+        assert f"{label} {ratios[label]:.2f}×" in page
+
+
+# --- docs/ ----------------------------------------------------------------------------------------
+
+
+PAGES = {"between-runs.md", "reproduction.md"}
+
+
+def test_what_the_repository_keeps_is_of_the_recorded_results(record, capsys):
+    kept = docs._kept_in_the_repository(record, ROOT, check=True)
+    assert kept == 0, capsys.readouterr().out + "stale: python -m plots docs results"
+
+
+def test_every_page_is_made_of_the_record_and_its_links_lead_somewhere(record, tmp_path):
+    docs._write_all(record, tmp_path)
+    made = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")}
+    assert made == PAGES
+    for name in made:
+        page = tmp_path / name
+        for target in re.findall(r"\]\(([^)#:\s]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{name}: {target}"
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch) -> Path:
+    """A clone that keeps nothing yet."""
+    text = f"# Title\n\n{readme.BEGIN}\n{readme.END}\n"
+    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_check_names_what_differs_and_writes_nothing(clone, paper_file, capsys):
+    command = ["docs", str(paper_file)]
+    before = sorted(clone.rglob("*"))
+    assert main([*command, "--check"]) == 1
+    said = capsys.readouterr()
+    assert "overview.png: missing" in said.out and "+# What of the source" in said.out
+    assert said.err.endswith("Pages differ from the results; run: python -m plots docs\n")
+    assert sorted(clone.rglob("*")) == before
+    assert main(command) == 0 and main([*command, "--check"]) == 0
+    page = clone / "docs" / "reproduction.md"
+    page.write_text(page.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main([*command, "--check"]) == 1 and "-more" in capsys.readouterr().out
+
+
+def test_outside_a_clone_a_folder_is_needed(paper_file, monkeypatch, capsys):
+    monkeypatch.setattr(docs, "IN_A_CLONE", False)
+    assert main(["docs", str(paper_file)]) == 2
+    assert "name a folder with --out FOLDER" in capsys.readouterr().err
+
+
+def test_every_page_says_so(tmp_path):
+    document = planted.paper_like()
+    texts = {}
+    for dirty in (False, True):
+        document["provenance"]["dirty"] = dirty
+        path = tmp_path / "paper.json"
+        path.write_text(planted.sealed(document), encoding="utf-8")
+        results = load([path])
+        page = tmp_path / "README.md"
+        page.write_text(f"{readme.BEGIN}\n{readme.END}\n", encoding="utf-8")
+        readme.write(results, page)
+        texts[dirty] = {
+            "between": between_runs.page(results),
+            "README": page.read_text(encoding="utf-8"),
+        }
+    flat = {dirty: {n: " ".join(t.split()) for n, t in of.items()} for dirty, of in texts.items()}
+    assert [n for n, t in flat[False].items() if "uncommitted" in t] == []
+    assert [n for n, t in flat[True].items() if "1 of the 1 result files" not in t] == []
+
+
+# --- docs/results.md ------------------------------------------------------------------------------
+
+
+RESULTS_PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_run(paper_file, matched_file, cross_file, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for file in (paper_file, matched_file, cross_file):
+        (folder / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    first, second = re.findall(r"```python\n(from plots.*?)```", RESULTS_PAGE, re.DOTALL)
+    names: dict = {}
+    exec(compile(first, "docs/results.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "hotspot/tma" in printed and "floor_fraction" in printed and "not resolved" in printed
+    names["cold"] = names["results"]  # of hotspot no gain was divided
+    exec(compile(second, "docs/results.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "schedule ×" in printed and "wide" in printed and "baseline" in printed
+
+
+def test_every_member_of_a_row_is_explained():
+    row = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["$defs"]["row"]["properties"]
+    table = RESULTS_PAGE.split("## A row")[1].split("## A comparison")[0]
+    explained = set(
+        re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
+    )
+    assert explained == set(row)
+
+
+# --- docs/glossary.md -----------------------------------------------------------------------------
+
+
+def columns() -> set[str]:
+    """The columns of all tables of the report, by the modules that declare them."""
+    found = set()
+    for module in pkgutil.walk_packages(plots.report.__path__, "plots.report."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, tuple):
+                found |= {item.name for item in value if isinstance(item, Column)}
+    return found
+
+
+def test_every_column_of_the_report_is_in_the_glossary():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    section = page.split("## A column of the report")[1]
+    first = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = [name for cell in first for name in re.findall("`([^`]+)`", cell)]
+    assert len(named) == len(set(named)), "a column stands there twice"
+    there = columns()
+    assert len(there) > 40
+    assert there - set(named) == set(), "columns that the glossary does not explain"
+    assert set(named) - there == set(), "columns that the report does not have"
+
+
+# --- Numbers that are cited -----------------------------------------------------------------------
+
+
+_RECORD = ROOT / "results" / "h200"
+_ONE, _ALL = {"grid": "one block"}, {"grid": "device"}
+_BOX = {"operation": "load", "way": "flat", "level": "memory"}
+_FULL = {"how": "seen", "shared": "all of a block"}
+
+# page, microbenchmark, coordinates of the point, how the value is printed
+_CITED = [
+    *(
+        ("dependent-launch", "launch/launches", {"launch": launch, "way": way, **grid}, "{:.2f} µs")
+        for launch in ("stream", "graph")
+        for way in ("plain", "programmatic")
+        for grid in (_ONE, _ALL)
+    ),
+    ("choosing-a-strategy", "tma/latency", {**_BOX, "box": "1024"}, "to {:.0f} cycles"),
+    ("choosing-a-strategy", "dsm/handover", {"way": "st_async", "cluster": "8"}, "{:.0f} cycles"),
+    ("choosing-a-strategy", "dsm/handover", {"way": "cluster_barrier", "cluster": "8"}, "{:.0f}"),
+    ("choosing-a-strategy", "dsm/handover", {"way": "shared_flag", "cluster": "4"}, "{:.0f}"),
+    ("choosing-a-strategy", "dsm/active_clusters", {**_FULL, "cluster": "2"}, "{:.0f} blocks"),
+    ("choosing-a-strategy", "dsm/active_clusters", {**_FULL, "cluster": "8"}, "{:.0f} in clusters"),
+    ("choosing-a-strategy", "dsm/active_clusters", {**_FULL, "cluster": "16"}, "{:.0f} in cluster"),
+    ("choosing-a-strategy", "dsm/latency", {"pairs": "all", "statistic": "least"}, "{:.0f} to"),
+    ("choosing-a-strategy", "dsm/latency", {"statistic": "greatest"}, "{:.0f} cycles"),
+    (
+        "choosing-a-strategy",
+        "tma/issue",
+        {"loader": "registers", "what": "registers_held"},
+        "{:,.0f}",
+    ),
+    (
+        "choosing-a-strategy",
+        "tma/issue",
+        {"loader": "bulk", "what": "registers_held"},
+        "{:.0f} reg",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def points():
+    if not _RECORD.is_dir():
+        pytest.skip("nothing is recorded here")
+    found = load([_RECORD / f"{name}.json.gz" for name in ("launch", "tma", "dsm")]).points
+    return found[found["status"] == "ok"]
+
+
+@pytest.mark.parametrize(("page", "microbenchmark", "at", "form"), _CITED)
+def test_a_cited_number_is_that_of_the_record(points, page, microbenchmark, at, form):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    of_it = points[points["microbenchmark"] == microbenchmark]
+    values = of_it[[at.items() <= of.items() for of in of_it["at"]]]["median"]
+    assert len(values), "the record has no such point"
+    # Of several distances one is cited.
+    printed = {form.format(value) for value in values}
+    assert any(number in text for number in printed), printed
