@@ -1,9 +1,9 @@
-// The persistent schedules: what a launch is given, and how bands are dealt out. geometry.hpp says
-// which cells a lane has, walk.cuh how a warp walks along a band, link.cuh how its bottom row gets
-// to the band below.
+// The persistent schedules: what a launch is given, and how bands are dealt out. Which cells a
+// lane has: geometry.hpp. How a warp walks along a band: walk.cuh. How its bottom row gets to the
+// band below: link.cuh.
 //
-// Bands are taken in order, by ticket: whoever waits for a band waits for one that is already being
-// walked, however few blocks are resident.
+// Bands are taken in order, by ticket. A block that waits for a band waits for one that is already
+// being walked, however few blocks are resident.
 #pragma once
 
 #include <string>

@@ -2,25 +2,23 @@
 // columns and makes one row of them a step, one row behind the lane to its left.
 //
 // A row of four cells is a chain from west to east. All of it but what comes from the west is
-// worked out a step earlier (`prefix`), so the chain of a step is: the western neighbour's score
-// decides the lane's last column, and a shuffle takes that to the lane to the right. The last lane
-// puts the next row's score from the band to the left into the same shuffle, for the first lane.
+// computed a step earlier (`prefix`). So the chain of a step is short: the western neighbour's
+// score decides the lane's last column, and a shuffle takes that to the lane to the right. The last
+// lane puts the next row's score from the band to the left into the same shuffle, for the first
+// lane.
 //
-// A variant supplies how stages of ref come and stages of scores go: the consumer's side of its
-// pipeline,
+// A variant supplies the consumer's side of its pipeline: how stages of ref come and scores go.
 //
-//   begin()               stage 0 is there when it returns
-//   look(), wait()        some steps before the first lane enters the next stage: is it there? and
-//                         just before it does: wait for it
-//   missing()             what look() has found
-//   always_meets          waiting is one instruction, there is nothing to look for
-//   entered()             after a period
-//   release()             after a period but the first: the last lanes have left the stage before
-//   step(s)               after a row's scores were stored (drop_off)
+// `begin()`: stage 0 is there when it returns.
+// `look()`: some steps before the first lane enters the next stage. `missing()`: what it found.
+// `wait()`: just before that lane enters it, for the stage.
+// `always_meets`: whether waiting is one instruction, with nothing to look for.
+// `entered()`: after a period. `release()`: after one in which the last lanes left a stage.
+// `step(s)`: after a row's scores were stored (drop_off).
 //
 // Stages are boxes of 32 rows, one below the other in a ring. In period k lane l is in stage k from
-// step l on, before that in stage k - 1: a lane's rows follow each other at 512 bytes, and at the
-// end of the ring it jumps back.
+// step l on, before that in stage k - 1. A lane's rows follow each other at 512 bytes; at the end
+// of the ring it jumps back.
 #pragma once
 
 #include "apps/nw/columns.cuh"

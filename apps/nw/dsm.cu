@@ -1,14 +1,16 @@
 // nw/dsm: borders go to the block that continues them through the shared memory of its cluster.
 //
-// - iso: tiles of one anti-diagonal need nothing of each other, only of the tile between them that
-//   the launch before computed. Two neighbours share what they need of that one: the lower left
-//   block reads it, and hands its right edge to the upper right block.
-// - iso-pairs: a cluster takes two tiles, one below the other: the lower one continues what it
-//   reads from the upper one.
-// - columns-128: the walker writes a band's last column straight into the shared memory of the next
-//   block. Only the last block of a cluster goes through global memory. ref and scores travel as in
-//   nw/tma. Clusters of 8 do not fill a GPU: the bands that they leave are taken by a second launch
-//   in clusters of 2, which starts beside the first.
+// iso: tiles of one anti-diagonal need nothing of each other, only of the tile between them that
+// the launch before computed. Two neighbours share what they need of that one: the lower left block
+// reads it, and hands its right edge to the upper right block.
+//
+// iso-pairs: a cluster takes two tiles, one below the other. The lower one continues what it reads
+// from the upper one.
+//
+// columns-128: the walker writes a band's last column straight into the shared memory of the next
+// block. Only the last block of a cluster goes through global memory. ref and scores travel as in
+// nw/tma. Clusters of 8 do not fill a GPU: the bands that they leave are taken by a second launch
+// in clusters of 2, which starts beside the first.
 #include "apps/nw/column_boxes.cuh"
 #include "apps/nw/dsm_diagonals.cuh"
 

@@ -50,8 +50,8 @@ struct Diagonals {
 ///   lane enters it at its place in its group.
 /// - In period k some lanes are still in stage k - 1, the others in stage k.
 ///
-/// So a stage is in work for two periods whatever the width of the warp, and rows of whole lines
-/// read at a slant spread over all banks: in the same step, eight neighbouring lanes read eight
+/// So a stage is in work for two periods whatever the width of the warp. Rows of whole lines that
+/// are read at a slant spread over all banks: in a step, eight neighbouring lanes read eight
 /// different chunks of 16 bytes.
 ///
 /// The walk asks for the row above one hand-over before it needs it. The answer takes 300 to 500

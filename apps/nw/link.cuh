@@ -1,12 +1,10 @@
-// How the bottom row of a band gets to the band below through global memory. nw/dsm has another way
-// (ClusterLink); both offer what walk.cuh asks for:
+// How the bottom row of a band gets to the band below, through global memory.
 //
-//   begin(band)             before a walk
-//   missing(late)           are the next hand_columns columns of the row above not there?
-//   await()                 wait for them
-//   take(row)               put them to `row` in shared memory, ask for others in their place
-//   pick(row), give(first)  read hand_columns columns of the bottom row at `row`; hand them on as
-//                           columns first, first + 1, ...
+// `begin(band)`: before a walk.
+// `missing(late)`: are the next hand_columns columns of the row above not there? `await()` waits.
+// `take(row)`: puts them to `row` in shared memory and asks for others in their place.
+// `pick(row)`: reads hand_columns columns of the bottom row at `row`.
+// `give(first)`: hands them on as columns first, first + 1, ...
 //
 // In pieces, so that the walk can put apart what has to wait from what must not wait for it.
 #pragma once

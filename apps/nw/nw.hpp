@@ -1,11 +1,14 @@
 // nw: global alignment of two sequences with a linear gap penalty (Needleman-Wunsch, as in
 // Rodinia).
 //
-//   score(0, 0) = 0, score(i, 0) = -i * penalty, score(0, j) = -j * penalty
-//   for i in 1 .. rows, for j in 1 .. cols
-//     score(i, j) = max(score(i-1, j-1) + ref(i, j), score(i, j-1) - penalty, score(i-1, j) -
-//     penalty)
-//   ref(i, j) = BLOSUM62[letter i of the row sequence][letter j of the column sequence]
+//   score(i, 0) = -i * penalty
+//   score(0, j) = -j * penalty
+//   score(i, j) = max(score(i-1, j-1) + ref(i, j),
+//                     score(i, j-1) - penalty,
+//                     score(i-1, j) - penalty)     for i in 1 .. rows, j in 1 .. cols
+//
+// ref(i, j) is the entry of BLOSUM62 for letter i of the row sequence and letter j of the column
+// sequence.
 //
 // As in Rodinia, `ref` is a matrix in memory, not looked up on the way: eight bytes move per cell,
 // and a cell waits for three neighbours. Bound by memory if the wavefront is wide enough, else by

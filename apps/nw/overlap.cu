@@ -1,9 +1,9 @@
 // nw/overlap: what is needed next travels while this is computed (Svedin et al., Algorithm 2).
 //
-// - iso: one tile is all a block of the original has, so its rows are the stages: four groups of
-//   four rows, each waited for when the wavefront gets there.
-// - bands: a pipeline of stages along the band; all that is not being computed or stored is in
-//   flight.
+// iso: one tile is all a block of the original has, so its rows are the stages. Four groups of four
+// rows are waited for when the wavefront gets there.
+//
+// Bands: a pipeline of stages along the band. What is not being computed or stored is in flight.
 #include "apps/nw/async_columns.cuh"
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"

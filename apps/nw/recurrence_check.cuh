@@ -1,11 +1,10 @@
 // Verification of a whole matrix of scores on the device, exact and in one pass.
 //
-// The recurrence of nw.hpp determines all scores from the borders: if every stored score is what
-// the recurrence makes of its three stored (or border) neighbours, then by induction, along the
-// rows from the first cell on, every one is right. So all cells can be looked at in parallel, and
-// the first wrong one of any chain of errors is found at its place, however consistent the rest is.
-// Substitution scores are looked up from the letters, not read from `ref`, which is what the
-// kernels read.
+// The recurrence of nw.hpp determines all scores from the borders. If every stored score is what it
+// makes of its three stored (or border) neighbours, then every one is right: by induction, along
+// the rows from the first cell on. So all cells can be looked at in parallel, and the first wrong
+// one of any chain of errors is found at its place, however consistent the rest is. Substitution
+// scores are looked up from the letters, not read from `ref`, which is what the kernels read.
 #pragma once
 
 #include <algorithm>

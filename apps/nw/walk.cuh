@@ -1,23 +1,20 @@
-// How a warp walks along a band, the same for all strategies. A variant supplies the two things in
-// which they differ:
+// How a warp walks along a band, the same for all strategies. A variant supplies its link
+// (link.cuh) and the consumer's side of its pipeline, which says how stages of ref come and scores
+// go.
 //
-//   how stages of ref come and stages of scores go: the consumer's side of its pipeline,
-//     begin(band)            before a walk; stage 0 is there when it returns
-//     stage(), next_stage(), stage_before()   shared addresses of stages k, k + 1 and k - 1
-//     enter()                before every period but the first
-//     consumer_try_wait(k)   in period k, some steps before the first lanes enter stage k + 1
-//     missing()              just before they do: is stage k + 1 not there?
-//     consumer_wait()        wait for it
-//     consumer_release(k)    after period k, in which the last lanes have left stage k - 1: the
-//                            scores in it may be taken, and its place is the producer's again
-//     finish()               after the last period
-//     only_meets_at_barriers whether all that it waits for is enter() (adds_early)
-//     fetched(at)            before the chunk at `at` is read
-//   how a bottom row gets to the band below, its link (link.cuh).
+// `begin(band)`: before a walk. Stage 0 is there when it returns.
+// `stage()`, `next_stage()`, `stage_before()`: shared addresses of stages k, k + 1 and k - 1.
+// `enter()`: before every period but the first.
+// `consumer_try_wait(k)`: in period k, some steps before the first lanes enter stage k + 1.
+// `missing()`: just before they do. Is that stage not there? `consumer_wait()` waits for it.
+// `consumer_release(k)`: after period k. Stage k - 1 is the producer's again, with its scores.
+// `finish()`: after the last period.
+// `only_meets_at_barriers`: whether all that it waits for is enter() (adds_early).
+// `fetched(at)`: before the chunk at `at` is read.
 //
-// A warp that walks is alone on its scheduler, so every instruction counts, and those of a pipe
-// that is full count most: a cell is two maxima, which take the ALU 4 cycles, so whatever else can
-// goes to the multiplier. A period is unrolled: all offsets in it are constants. That is why this
+// A warp that walks is alone on its scheduler, so every instruction counts. Those of a pipe that is
+// full count most: a cell is two maxima, which take the ALU 4 cycles. Whatever else can goes to the
+// multiplier. A period is unrolled: all offsets in it are constants. That is why this
 // loop keeps addresses where a PipelineState would have to be turned into one at every step.
 #pragma once
 
@@ -51,11 +48,9 @@ __device__ __forceinline__ void each_constant(F&& f) {
   }
 }
 
-/// Whether the scores above are added where they come. Measured in development, at 16384 x 16384 in
-/// bands of 128 rows: early, the walks that only meet their producers at a barrier take 0.98 ms for
-/// 1.11 (overlap; no difference for baseline and register_bypass, which wait for memory); late,
-/// those that wait for an mbarrier take 0.93 for 0.97 (tma), and those that copy ref
-/// themselves 1.34 for 1.37 (drop_off).
+/// Whether the scores above are added where they come. Measured in development, at 16384 x 16384:
+/// early, overlap takes 0.98 ms for 1.11. baseline and register_bypass wait for memory and take the
+/// same. Late, tma takes 0.93 for 0.97 and drop_off 1.34 for 1.37.
 template <class B, class Pipeline>
 inline constexpr bool adds_early = Pipeline::only_meets_at_barriers;
 
