@@ -23,7 +23,7 @@ function(amasia_compile_rooms_together name)
 endfunction()
 amasia_compile_together(harness ground ${harness_folder})
 amasia_compile_rooms_together(ground text statistics evidence)
-amasia_compile_rooms_together(results results conclusions published report)
+amasia_compile_rooms_together(results results conclusions report)
 amasia_compile_rooms_together(session plan user_kernel process session implementations)
 amasia_compile_rooms_together(cli cli)
 include(digests)  # commit, compilers and the digests of the sources, for provenance.cpp

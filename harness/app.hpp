@@ -157,9 +157,8 @@ struct SourceLine {
 /// "mine/tma.cu:70", the file with its folder only; "" where it is not known.
 std::string to_string(const SourceLine& place);
 
-/// Both return true so that a namespace-scope constant can call them (static registration). What is
-/// wrong with a registration is no exception, which would end the program before main(): see
-/// registration_mistakes().
+/// Both return true so that a namespace-scope constant can call them (static registration). A
+/// second registration of a name ends the program before main(), with both places.
 bool register_app(std::unique_ptr<App> app, SourceLine place = SourceLine::here());
 bool register_instance_factory(std::string_view app, InstanceFactory factory,
                                SourceLine place = SourceLine::here());

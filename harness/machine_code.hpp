@@ -8,8 +8,7 @@
 namespace amasia {
 
 /// Instructions in the loops of the kernel with this mangled name, counted in the code that the
-/// device loads (in the PTX, where there is no disassembler). Throws std::runtime_error with the
-/// reason when neither can be read.
+/// device loads. Throws std::runtime_error with the reason when it cannot be read.
 int instructions_in_loops(const std::string& mangled_name, const Device& device);
 
 }  // namespace amasia

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -14,16 +13,9 @@
 
 // Registration happens while namespace-scope constants are initialised, in an order the linker
 // chose. A function-local static exists before its first use, and everything is kept sorted, so
-// that the order seen by a user never depends on the link. An exception here would end the program
-// before main(), with no word on whose registration it was: a mistake is kept instead, main() says
-// it, what it concerns is not measured, and the rest is.
+// that the order seen by a user never depends on the link.
 namespace amasia {
 namespace {
-
-struct Mistake {
-  std::string of;  // an app's or a variant's name
-  std::string sentence;
-};
 
 struct Registry {
   std::vector<std::unique_ptr<App>> app_storage{};
@@ -33,7 +25,6 @@ struct Registry {
   std::map<std::string, InstanceFactory, std::less<>> factories{};
   std::map<std::string, std::string> digests{};
   std::vector<CeilingProbe> probes{};
-  std::vector<Mistake> mistakes{};
   std::map<std::string, SourceLine, std::less<>> app_places{}, factory_places{};  // by app
 };
 
@@ -42,14 +33,11 @@ Registry& registry() {
   return one;
 }
 
-void note_mistake(std::string of, const std::string& what) {
-  registry().mistakes.push_back({of, fmt::format("{} {}", of, what)});
-}
-
 /// The same place for two registrations: a loop, or a header that two files include.
-std::string twice(const char* what, const SourceLine& first, const SourceLine& second) {
-  return fmt::format("{} twice, at {} and at {}: one of them has to go", what, to_string(first),
-                     to_string(second));
+[[noreturn]] void refuse_second(std::string_view name, const SourceLine& first,
+                                const SourceLine& second) {
+  throw std::logic_error(fmt::format("{} is registered twice, at {} and at {}", name,
+                                     to_string(first), to_string(second)));
 }
 
 /// Place of a strategy in the table of strategies; comparators, and what has no place in it, as
@@ -61,53 +49,6 @@ std::size_t rank_of(const Variant& variant) {
     ++rank;
   }
   return rank;
-}
-
-/// What is wrong with a variant by itself; "" when nothing is.
-std::string defect_of(const Variant& variant) {
-  if (!variant.comparator && !variant.user_kernel && rank_of(variant) == strategy_traits.size()) {
-    return fmt::format("is registered with a strategy that there is not, '{}'", variant.strategy);
-  }
-  if (variant.configs.empty()) return "is registered without a config";
-  std::set<std::string> names;
-  for (const Config& config : variant.configs) {
-    const std::string& name = config.info.name;
-    if (!names.insert(name).second) return fmt::format("has two configs named {}", name);
-    for (const KernelUse& k : config.info.kernels) {
-      if (k.function == nullptr) return fmt::format("has no kernel in config {}", name);
-      if (k.threads < 1 || k.cluster_blocks < 1) {
-        return fmt::format("has a kernel of {} threads in clusters of {} blocks in config {}",
-                           k.threads, k.cluster_blocks, name);
-      }
-    }
-  }
-  return "";
-}
-
-/// What is wrong with what a variant says of others, which may register themselves after it; ""
-/// when nothing is.
-std::string defect_beside_others(const Variant& variant) {
-  if (find_app(variant.app) == nullptr) {
-    return fmt::format("{} is registered at {} for an app that nothing registers", variant.name(),
-                       to_string(variant.place));
-  }
-  if (variant.spells.empty()) return "";
-  const std::string spelled = fmt::format("{}/{}", variant.app, variant.spells);
-  const Variant* const strategy = find_variant(spelled);
-  if (strategy == nullptr) {
-    return fmt::format("{} is registered at {} as a spelling of {}, which nothing registers",
-                       variant.name(), to_string(variant.place), spelled);
-  }
-  for (const Config& config : variant.configs) {
-    const std::string& name = config.info.name;
-    const bool there = std::any_of(strategy->configs.begin(), strategy->configs.end(),
-                                   [&](const Config& other) { return other.info.name == name; });
-    if (!there) {
-      return fmt::format("{} is registered at {} as a spelling of {}, which has no config {}",
-                         variant.name(), to_string(variant.place), spelled, name);
-    }
-  }
-  return "";
 }
 
 bool precedes(const Variant* a, const Variant* b) {
@@ -130,16 +71,9 @@ std::string to_string(const SourceLine& place) {
 }
 
 bool register_app(std::unique_ptr<App> app, SourceLine place) {
-  if (!app) {
-    note_mistake("a null app", fmt::format("is registered at {}", to_string(place)));
-    return true;
-  }
   const std::string name(app->name());
   const auto [known, first] = registry().app_places.emplace(name, place);
-  if (!first) {
-    note_mistake(name, twice("is registered", known->second, place));
-    return true;
-  }
+  if (!first) refuse_second(name, known->second, place);
   registry().app_storage.push_back(std::move(app));
   std::vector<const App*>& list = registry().apps;
   list.insert(std::upper_bound(
@@ -151,10 +85,7 @@ bool register_app(std::unique_ptr<App> app, SourceLine place) {
 
 bool register_instance_factory(std::string_view app, InstanceFactory factory, SourceLine place) {
   const auto [known, first] = registry().factory_places.emplace(std::string(app), place);
-  if (!first) {
-    note_mistake(std::string(app), twice("has its instances made", known->second, place));
-    return true;
-  }
+  if (!first) refuse_second(fmt::format("the instance of {}", app), known->second, place);
   registry().factories.emplace(std::string(app), std::move(factory));
   return true;
 }
@@ -162,13 +93,11 @@ bool register_instance_factory(std::string_view app, InstanceFactory factory, So
 bool register_variant(Variant variant, SourceLine place) {
   variant.place = place;
   if (const Variant* known = find_variant(variant.name())) {
-    note_mistake(variant.name(), twice("is registered", known->place, place));
-    return true;
+    refuse_second(variant.name(), known->place, place);
   }
-  if (const std::string defect = defect_of(variant); !defect.empty()) {
-    note_mistake(variant.name(), fmt::format("{} ({})", defect, to_string(place)));
-    // Without a config it cannot even stand in a plan.
-    if (variant.configs.empty()) return true;
+  if (variant.configs.empty()) {
+    throw std::logic_error(
+        fmt::format("{} has no config, at {}", variant.name(), to_string(place)));
   }
   registry().variant_storage.push_back(std::make_unique<Variant>(std::move(variant)));
   const Variant* added = registry().variant_storage.back().get();
@@ -190,32 +119,6 @@ bool register_ceiling(CeilingProbe probe) {
 }
 
 const std::vector<CeilingProbe>& ceiling_probes() { return registry().probes; }
-
-std::vector<std::string> registration_mistakes() {
-  std::vector<std::string> sentences;
-  for (const Mistake& m : registry().mistakes) sentences.push_back(m.sentence);
-  for (const Variant* variant : registry().variants) {
-    std::string defect = defect_beside_others(*variant);
-    if (!defect.empty()) sentences.push_back(std::move(defect));
-  }
-  std::sort(sentences.begin(), sentences.end());
-  return sentences;
-}
-
-std::string registration_mistake(std::string_view variant) {
-  const std::string_view app = variant.substr(0, variant.find('/'));
-  std::string all;
-  for (const Mistake& m : registry().mistakes) {
-    if (m.of != variant && m.of != app) continue;
-    all += (all.empty() ? "" : "; ") + m.sentence;
-  }
-  if (const Variant* known = find_variant(variant)) {
-    if (const std::string defect = defect_beside_others(*known); !defect.empty()) {
-      all += (all.empty() ? "" : "; ") + defect;
-    }
-  }
-  return all;
-}
 
 std::string place_of(std::string_view name) {
   if (const Variant* variant = find_variant(name)) return to_string(variant->place);
@@ -241,8 +144,6 @@ void forget_app(std::string_view name) {
   for (auto* places : {&registry().app_places, &registry().factory_places}) {
     if (const auto place = places->find(name); place != places->end()) places->erase(place);
   }
-  std::erase_if(registry().mistakes,
-                [name](const Mistake& m) { return m.of.substr(0, m.of.find('/')) == name; });
   std::erase_if(registry().app_storage, [name](const auto& app) { return app->name() == name; });
 }
 

@@ -18,11 +18,6 @@ const Variant* find_variant(std::string_view name);  // "app/strategy"
 const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr in host-only builds
 std::vector<const Variant*> variants_of(std::string_view app);
 
-/// What is wrong with what registered itself, a sentence for each with file and line: twice, or for
-/// an app that is not there, or with a config that cannot be run. Empty for a sound program.
-std::vector<std::string> registration_mistakes();
-/// Those sentences where they concern this variant: it is not to be measured then. "" otherwise.
-std::string registration_mistake(std::string_view variant);
 /// Where the variant of that name is registered, or of an app what makes its instances (its App
 /// where nothing does); "" for an unknown name.
 std::string place_of(std::string_view name);

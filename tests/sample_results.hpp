@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "harness/conclusions/floor.hpp"
+#include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
-#include "harness/results/positions.hpp"
 #include "harness/results/result.hpp"
-#include "harness/statistics/interval_rule.hpp"
+#include "harness/statistics/series.hpp"
 
 namespace amasia {
 
@@ -175,6 +175,11 @@ inline Provenance sample_provenance() {
 
 inline ResultFile sample_results() {
   return {sample_provenance(), sample_ceilings(), {sample_group(512), sample_trouble()}};
+}
+
+inline ResultFile merge_files(const std::vector<ResultFile>& files,
+                              const std::vector<std::string>& names) {
+  return merge(files, names).file;
 }
 
 }  // namespace amasia

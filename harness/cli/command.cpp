@@ -21,21 +21,9 @@ bool precedes(const Command& a, const Command& b) {
 }  // namespace
 
 bool register_command(Command command) {
-  const auto refuse = [&](const std::string& what) {
-    throw std::logic_error("command " + command.name + " " + what);
-  };
-  if (command.name.empty() || command.summary.empty()) refuse("has no name or no summary");
-  if (!command.declare) refuse("declares no options and no action");
-  if (command.exits.empty()) refuse("names no exit status");
-  for (const Example& example : command.examples) {
-    if (!example.line.starts_with("amasia " + command.name) || example.purpose.empty()) {
-      refuse("has an example that does not show it, or no two examples");
-    }
-  }
   std::vector<Command>& list = storage();
-  if (std::any_of(list.begin(), list.end(),
-                  [&](const Command& known) { return known.name == command.name; })) {
-    refuse("is registered twice");
+  for (const Command& known : list) {
+    if (known.name == command.name) throw std::logic_error(known.name + " is registered twice");
   }
   list.insert(std::upper_bound(list.begin(), list.end(), command, precedes), std::move(command));
   return true;

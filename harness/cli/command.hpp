@@ -1,6 +1,6 @@
 // What a command of the `amasia` program is. A command is one file harness/cli/commands/<name>.cpp
-// that registers itself on its last lines; help and completion are made of what is registered
-// here and of the options it declares.
+// that registers itself on its last lines; help is made of what is registered here
+// and of the options it declares.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "harness/cli/exit_status.hpp"
+#include "harness/cli/command_line.hpp"
 
 namespace amasia {
 
@@ -52,7 +52,7 @@ struct Command {
 };
 
 /// Returns true so that a namespace-scope constant can call it. Throws std::logic_error for a
-/// second command of a name and for one that is not described in full.
+/// second command of a name.
 bool register_command(Command command);
 
 /// By group, then by name.

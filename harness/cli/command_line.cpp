@@ -1,23 +1,20 @@
 #include "harness/cli/command_line.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/help.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/outputs.hpp"
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
-#include "harness/session/child_task.hpp"
 #include "harness/session/session.hpp"
-#include "harness/text/host_memory.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
 
@@ -79,18 +76,10 @@ int dispatch(int argc, char** argv) {
     if (argc == 4) return serve_child(perform_task, argv[2], argv[3]);
   }
   catch_interrupts();
-  // Of an app outside the suite. What is sound goes on; the exit status is not 0.
-  for (const std::string& mistake : registration_mistakes()) {
-    print_prose("amasia: {}\n", in_one_line(mistake));
-  }
   std::vector<std::string> words = arguments_of(argc, argv);
   refuse_unknown_command(words.empty() ? "" : words.front());
   const Parser parser = make_parser();
   CLI::App& program = *parser.program;
-  // A shell calls it with what is typed (amasia completion), which need not be a command line yet.
-  if (std::getenv("COMP_LINE") != nullptr && !words.empty() && words.front() == "completion") {
-    return parser.actions.at(words.front())({{}, program});
-  }
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     program.parse(std::move(words));
@@ -108,8 +97,7 @@ int dispatch(int argc, char** argv) {
                                  objection_of(error, *chosen.front(), "amasia " + name), name));
   }
   const Action& act = parser.actions.at(program.get_subcommands().front()->get_name());
-  const ExitStatus status = act({std::vector<std::string>(argv, argv + argc), program});
-  return status == exit_ok && !registration_mistakes().empty() ? exit_wrong_result : status;
+  return act({std::vector<std::string>(argv, argv + argc), program});
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/cli/values.hpp"
+#include "harness/cli/options.hpp"
 #include "harness/results/provenance.hpp"
+#include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
-#include "harness/text/wrap.hpp"
 
 namespace amasia {
 namespace {

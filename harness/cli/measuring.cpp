@@ -1,25 +1,34 @@
 #include "harness/cli/measuring.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/cli/closing.hpp"
-#include "harness/cli/preview.hpp"
-#include "harness/cli/repeated.hpp"
-#include "harness/conclusions/claim.hpp"
+#include "harness/cli/outputs.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/merge.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
+#include "harness/plan/campaign.hpp"
+#include "harness/process/isolation.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/result.hpp"
-#include "harness/text/folder.hpp"
+#include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
-#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -212,7 +221,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     return exit_ok;
   }
   keep_inputs(r.session.existing == Existing::overwrite ? r.except : std::vector<std::string>{},
-              r.session.out, r.exports);
+              r.exports, r.session.out);
 
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
@@ -233,7 +242,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
                                  options.existing == Existing::resume);
-    keep_inputs({}, options.out, r.exports);
+    keep_inputs({}, r.exports, options.out);
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);
@@ -244,21 +253,247 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   for (const std::string& line : blind_spots(queried.device_state)) {
     print_prose("note: {}\n", line);
   }
-  if (const auto doubt = doubt_of_date(utc_now())) {
-    print_prose("note: the results will be {}: set this machine's clock\n", *doubt);
-  }
   const Pass pass = [&](const Provenance& before, const SessionOptions& to) {
     return run_session(plan.groups, describe_run(argv, r, before), to, plan.microbenchmarks);
   };
-  const SessionOutcome outcome = r.sessions > 1
-                                     ? run_sessions(r.sessions, r.session_pause, options, pass)
-                                     : pass(queried, options);
+  const SessionOutcome outcome =
+      r.sessions > 1 ? run_sessions(r.sessions, options, pass) : pass(queried, options);
   or_say_where_results_are(options.out, [&] {
     write_exports(outcome.file, r.exports);
     if (r.exports.on_stdout() || is_stdout(options.out)) return;
     write_data(to_markdown(outcome.file));
   });
   return conclude(outcome, r, options.out);
+}
+
+namespace {
+
+/// "45 s", "12 min", "3.5 h".
+std::string duration(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 100 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string memory(std::int64_t bytes) {
+  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) * 1e-3);
+  if (bytes < 1000000000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6);
+  return fmt::format("{:.2f} GB", static_cast<double>(bytes) * 1e-9);
+}
+
+/// "best 64x8 (tuned at rows=...)", "iso, again as the A/A control", or a candidate's config.
+std::string config_of(const PlannedRow& row, bool winners_known) {
+  const std::string role(word_of(row.role));
+  if (row.role == Role::candidate) return row.config;
+  if (!row.matches.empty()) return "matched to " + row.matches;
+  if (!row.schedule.empty()) {
+    return role + " " + row.schedule + (row.repeat > 0 ? " again (A/A control)" : "");
+  }
+  if (row.repeat > 0) return role + " again (A/A control)";
+  if (row.role == Role::iso) return row.config == role ? role : role + " " + row.config;
+  if (!winners_known) return role + " (config unknown without a device)";
+  return fmt::format("{} {}({})", role, row.config.empty() ? "" : row.config + " ",
+                     row.config_source);
+}
+
+/// A line for each variant: its rows in this group.
+std::string variant_lines(const PlannedGroup& g, bool winners_known) {
+  std::string text;
+  for (std::size_t i = 0; i < g.rows.size();) {
+    const std::string& variant = g.rows[i].variant;
+    std::string configs;
+    for (; i < g.rows.size() && g.rows[i].variant == variant; ++i) {
+      configs += (configs.empty() ? "" : ", ") + config_of(g.rows[i], winners_known);
+    }
+    text += wrapped(fmt::format("    {:<26}", variant + "  "), configs, 30);
+  }
+  return text;
+}
+
+std::string fit(const PlannedGroup& g, const std::optional<Device>& device) {
+  if (!device) return "";
+  const bool enough = device_bytes(g) <= static_cast<std::int64_t>(device->free_bytes);
+  return enough ? ", fits" : ", does NOT fit: will be skipped";
+}
+
+std::string group_lines(const Preview& p) {
+  std::string text, size_before, rows_before;
+  for (const PlannedGroup& g : p.campaign.groups) {
+    const std::string size = g.key.app + " " + g.key.size.to_string();
+    if (size != size_before) {
+      text += wrapped("",
+                      fmt::format("{}: {} of device memory{}", size, memory(device_bytes(g)),
+                                  fit(g, p.machine.device)),
+                      2);
+      rows_before.clear();
+    }
+    size_before = size;
+    const std::string rows = variant_lines(g, p.winners_known);
+    const std::string cost =
+        has_device_code()
+            ? fmt::format("{} rows{}, about {}", g.rows.size(),
+                          g.effort.energy ? " with energy" : "", duration(expected_seconds(g)))
+            : "rows and time unknown, this program has no variants";
+    text += wrapped("  ",
+                    fmt::format("{} {}: {}", word_of(g.key.cache), word_of(g.key.launch), cost), 4);
+    if (rows != rows_before) text += rows;
+    rows_before = rows;
+  }
+  return text;
+}
+
+std::string microbenchmark_lines(const Preview& p) {
+  std::string text;
+  for (const PlannedMicrobenchmark& m : p.campaign.microbenchmarks) {
+    const std::string scope = m.scope == Scope::quick ? "quick" : "full";
+    std::string cost = "points and time unknown without a device";
+    if (p.machine.device) {
+      const std::size_t points = expected_points(m, *p.machine.device);
+      cost = fmt::format("{} points, about {}", points, duration(expected_seconds(m, points)));
+    }
+    text += wrapped("", fmt::format("{} ({}): {}", m.name, scope, cost), 2);
+  }
+  return text;
+}
+
+std::string total(const Preview& p) {
+  if (!has_device_code()) return "expected time: unknown, this program has no device code";
+  const Campaign& c = p.campaign;
+  if (c.groups.empty() && c.microbenchmarks.empty() && !c.ceilings) return "nothing would run";
+  const std::string time = duration(expected_seconds(c, p.machine.device));
+  if (p.machine.device || c.microbenchmarks.empty()) {
+    return fmt::format("expected: about {}{}", time,
+                       c.ceilings ? ", ceilings of the GPU included" : "");
+  }
+  return fmt::format("expected: about {} and the microbenchmarks, whose time is unknown", time);
+}
+
+}  // namespace
+
+Preview::Machine look_at(const SessionOptions& options) {
+  try {
+    return {query_in_child(options).device, ""};
+  } catch (const NoDevice& reason) {
+    return {std::nullopt, reason.what()};
+  }
+}
+
+std::string describe(const Preview& p) {
+  const std::optional<Device>& device = p.machine.device;
+  std::string text = wrapped(
+      "",
+      fmt::format("{}{}: {} groups, {} microbenchmarks", p.title,
+                  device ? fmt::format(" on {} ({} free)", device->name,
+                                       memory(static_cast<std::int64_t>(device->free_bytes)))
+                         : "",
+                  p.campaign.groups.size(), p.campaign.microbenchmarks.size()),
+      2);
+  if (!device) {
+    text += wrapped("", "no usable GPU: " + p.machine.obstacle, 2);
+    text += wrapped("",
+                    "unknown without a GPU: what fits in its memory, which variants and points it "
+                    "can run, its recorded winners",
+                    2);
+  }
+  text += group_lines(p) + microbenchmark_lines(p);
+  return text + wrapped("", total(p), 2);
+}
+
+void print_preview(const Preview& preview) {
+  write_data(describe(preview));
+  const char* where =
+      preview.machine.device ? "" : ", on a machine whose GPU this build can use,";
+  say_next(fmt::format("the same command without --dry-run{}", where), "runs it");
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "out/run.json.gz", 2 -> "out/run.session-2.json.gz".
+std::string file_of_session(const std::string& out, int session) {
+  const std::string suffix =
+      out.ends_with(".json.gz") ? ".json.gz" : fs::path(out).extension().string();
+  return fmt::format("{}.session-{}{}", out.substr(0, out.size() - suffix.size()), session, suffix);
+}
+
+bool is_finished(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0 && !error;
+}
+
+/// False when it was interrupted.
+bool rest_a_second() {
+  for (int i = 0; i < 20 && !interrupted(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return !interrupted();
+}
+
+/// A session that an earlier run finished. Another GPU is no obstacle; other cases would be.
+ResultFile finished_session(const std::string& path, const ResultFile* first) {
+  ResultFile file = read_result_file(path);
+  if (first == nullptr) return file;
+  if (const auto why = session_disagreement(first->provenance, file.provenance)) {
+    throw ResultError(path + ": cannot be resumed, it differs from this run in " + *why +
+                      "; remove it to start over");
+  }
+  return file;
+}
+
+}  // namespace
+
+SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass& pass) {
+  const bool resumes = options.existing == Existing::resume;
+  std::vector<ResultFile> files;
+  std::vector<std::string> names, parts;
+  int done = 0;
+  if (is_finished(options.out) && options.existing != Existing::overwrite) {
+    if (!resumes) {
+      throw UsageError(options.out +
+                       ": holds the results of another run; continue it with --resume, replace it "
+                       "with --overwrite, or choose another --out");
+    }
+    files.push_back(read_result_file(options.out));
+    names.push_back(options.out);
+    done = std::max<int>(1, static_cast<int>(files.front().provenance.sessions.size()));
+    if (done >= count) return {.file = std::move(files.front())};
+  }
+  int skipped = 0;
+  for (int session = done + 1; session <= count; ++session) {
+    SessionOptions one = options;
+    one.out = file_of_session(options.out, session);
+    parts.push_back(one.out);
+    names.push_back(one.out);
+    if (resumes && is_finished(one.out) && !fs::exists(one.out + ".journal")) {
+      files.push_back(finished_session(one.out, files.empty() ? nullptr : &files.front()));
+      continue;
+    }
+    // Its GPU and the second in which it began tell a session from another.
+    if (!files.empty() && !rest_a_second())
+      return {.file = std::move(files.back()), .interrupted = true, .skipped_groups = skipped};
+    print_prose("session {} of {}\n", session, count);
+    SessionOutcome outcome = pass(query_in_child(one), one);
+    skipped = outcome.skipped_groups;
+    if (outcome.interrupted || !outcome.device_lost.empty()) return outcome;
+    files.push_back(std::move(outcome.file));
+  }
+  Merged merged = merge(files, names);
+  for (const std::string& note : merged.notes) print_prose("note: {}\n", note);
+  try {
+    write_result_file(options.out, merged.file);
+  } catch (const ResultError& error) {
+    std::vector<std::string> words{"amasia", "merge"};
+    words.insert(words.end(), names.begin(), names.end());
+    words.insert(words.end(), {"--out", "FILE"});
+    throw ResultError(fmt::format("{}; each session is in a file of its own: {} joins them",
+                                  error.what(), in_shell(words)));
+  }
+  for (const std::string& part : parts) {
+    std::error_code error;  // one that cannot be removed is no harm
+    fs::remove(part, error);
+  }
+  return {.file = std::move(merged.file), .skipped_groups = skipped};
 }
 
 }  // namespace amasia

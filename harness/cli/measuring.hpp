@@ -1,12 +1,15 @@
 // What `run` and `study` do with a request: plan it, run it, write and say what came out.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/cli/exit_status.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/plan/campaign.hpp"
+#include "harness/session/session.hpp"
 
 namespace amasia {
 
@@ -28,5 +31,42 @@ std::optional<ExitStatus> report_early_end(const SessionOutcome& outcome);
 /// The winners in the file `tuning`, which must exist; "" for those recorded of the device, if any.
 /// Throws UsageError, ResultError.
 TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device);
+
+// --dry-run: what would run, without running it.
+
+/// A campaign, to be read before it is started.
+struct Preview {
+  /// The GPU it would run on, or why there is none.
+  struct Machine {
+    std::optional<Device> device{};
+    std::string obstacle{};
+  };
+
+  std::string title;  // "run", "quick", "tune"
+  Campaign campaign{};
+  Machine machine{};
+  bool winners_known = false;  // whether the configs of the role best are decided
+};
+
+/// The device that `options` name. None is no error here.
+Preview::Machine look_at(const SessionOptions& options);
+
+/// Groups with their rows and configs, device memory by size, expected time; lines of at most 100
+/// columns. What depends on a device that is not there is shown as unknown.
+std::string describe(const Preview& preview);
+
+/// The same on stdout, with the closing sentence.
+void print_preview(const Preview& preview);
+
+// A campaign done several times, each time as a session of its own.
+
+/// One complete pass: `before` is the device and its state as they are when it begins.
+using Pass = std::function<SessionOutcome(const Provenance& before, const SessionOptions& options)>;
+
+/// Every session is a run with a file of its own beside `options.out` ("run.session-2.json"), with
+/// all that makes a run survive; at the end they become the sessions of `out`, and go. With resume,
+/// finished sessions are kept, and a finished `out` of fewer sessions gets the missing ones.
+/// Throws as Journal::open() and run_session().
+SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass& pass);
 
 }  // namespace amasia

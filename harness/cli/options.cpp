@@ -1,28 +1,24 @@
 #include "harness/cli/options.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/cli/values.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/plan/study.hpp"
 #include "harness/registry.hpp"
+#include "harness/text/number.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
 
 constexpr double shortest = 0.001;           // seconds
 constexpr double longest = 7 * 24 * 3600.0;  // a week: beyond, it is a slip
-
-std::vector<std::string> names_for_patterns() {
-  std::vector<std::string> names;
-  for (const App* app : apps()) names.emplace_back(app->name());
-  for (const Variant* v : variants()) names.push_back(v->name());
-  for (const Microbenchmark* m : microbenchmarks()) names.push_back(m->name);
-  return names;
-}
 
 /// What is no pattern, although it stands where one is expected: a study, a part of a size, or the
 /// second value of a list.
@@ -97,7 +93,7 @@ bool is_study(const std::string& name) {
 }
 
 void add_patterns(CLI::App& command, std::vector<std::string>& patterns, bool documents) {
-  const auto objection = [documents](const std::string& text) {
+  const auto objection = [documents](std::string& text) {
     const bool document = documents && !inventory_rows(text).empty();
     return document ? std::string() : objection_to_pattern(text);
   };
@@ -105,7 +101,7 @@ void add_patterns(CLI::App& command, std::vector<std::string>& patterns, bool do
                     .add_option("patterns", patterns,
                                 "variants by glob: pathfinder, '*/tma', hotspot/dsm; else "
                                 "microbenchmarks: memory/latency, 'memory/*'")
-                    ->check(offers(names_for_patterns(), objection))
+                    ->check(CLI::Validator(objection, ""))
                     ->type_name("PATTERN"),
                 "all variants");
 }
@@ -248,8 +244,6 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   defaulting_to(except, "all is measured");
   add_number(command, "--sessions", r.sessions, integer_between(1, 1000), "N", "1",
              "do all of it so many times: what differs between runs shows in no single one");
-  add_number(command, "--session-pause", r.session_pause, number_between(0, longest, "seconds"),
-             "SECONDS", "0", "from the end of one session to the begin of the next");
   // What a session lacks, another GPU cannot add: it is measured whole, or partial.
   except->excludes(command.get_option("--sessions"));
   defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
@@ -263,6 +257,73 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   add_output(command, "--csv-points", r.exports.csv_points,
              "points of the microbenchmarks as CSV, - for stdout");
   add_output(command, "--markdown", r.exports.markdown, "summary as Markdown, - for stdout");
+}
+
+namespace {
+
+constexpr const char* choices_name = "choices";
+
+/// Overlong input must not make an overlong message.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 40;
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+}  // namespace
+
+CLI::Validator number_between(double low, double high, const std::string& unit) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        const auto value = number_from<double>(text);
+        if (value && *value >= low && *value <= high) return {};  // a NaN is not
+        return fmt::format("'{}' is no number{} from {} to {}", shortened(text),
+                           unit.empty() ? "" : " of " + unit, low, high);
+      },
+      "");
+}
+
+CLI::Validator integer_between(std::int64_t low, std::int64_t high) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        const auto value = number_from<std::int64_t>(text);
+        if (value && *value >= low && *value <= high) {
+          text = fmt::format("{}", *value);  // CLI11 would read a leading zero as octal
+          return {};
+        }
+        return fmt::format("'{}' is no whole number from {} to {}", shortened(text), low, high);
+      },
+      "");
+}
+
+CLI::Validator unsigned_integer() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        if (const auto value = number_from<std::uint64_t>(text)) {
+          text = fmt::format("{}", *value);
+          return {};
+        }
+        return fmt::format("'{}' is no whole number from 0 to {}", shortened(text), UINT64_MAX);
+      },
+      "");
+}
+
+CLI::Validator one_of(std::vector<std::string> choices) {
+  const std::string list = fmt::format("{}", fmt::join(choices, ","));
+  return CLI::Validator(
+      [choices = std::move(choices)](std::string& text) -> std::string {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
+        return fmt::format("no '{}': {}", shortened(text), suggestion(text, choices));
+      },
+      list, choices_name);
+}
+
+std::vector<std::string> choices_of(CLI::Option& option) {
+  try {
+    const std::string list = option.get_validator(choices_name)->get_description();
+    return list.empty() ? std::vector<std::string>{} : CLI::detail::split(list, ',');
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
 }
 
 }  // namespace amasia

@@ -1,6 +1,8 @@
 // Options that several commands share, each declared once: name, value, default and help.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,7 +28,6 @@ struct MeasureRequest {
   std::vector<std::string> except{};  // files with parts of the campaign that are measured already
   std::string tuning{};               // file of recorded winners, "" for that of the GPU
   int sessions = 1;                   // all of it so many times
-  double session_pause = 0;           // seconds from the end of one to the begin of the next
   bool strict = false, record_host = false, dry_run = false;
 };
 
@@ -67,5 +68,23 @@ void add_measuring(CLI::App& command, MeasureRequest& request);
 /// An output file, "-" for stdout.
 void add_output(CLI::App& command, const std::string& flag, std::string& path,
                 const std::string& help, const std::string& otherwise = "not written");
+
+// What the value of an option may be. Each check says in one line what was expected, and CLI11 puts
+// the option's name before it.
+
+/// A finite number between the two, inclusive. `unit` is for the message: "seconds".
+CLI::Validator number_between(double low, double high, const std::string& unit);
+
+/// A whole number between the two, inclusive, in decimal digits.
+CLI::Validator integer_between(std::int64_t low, std::int64_t high);
+
+/// A whole number of 64 bits without a sign: a seed.
+CLI::Validator unsigned_integer();
+
+/// One of `choices`; anything else is answered with the nearest of them.
+CLI::Validator one_of(std::vector<std::string> choices);
+
+/// The names that one_of() was given, {} for an option without.
+std::vector<std::string> choices_of(CLI::Option& option);
 
 }  // namespace amasia

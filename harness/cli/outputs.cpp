@@ -1,12 +1,12 @@
 #include "harness/cli/outputs.hpp"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -29,44 +29,6 @@ std::array<const std::string*, 5> all(const ExportPaths& p) {
 void note_empty(const std::string& path, const std::string& what_is_missing) {
   print_prose("note: the file holds {}: there is nothing in {}\n", what_is_missing,
               path == "-" ? "what is printed" : path);
-}
-
-/// Of a file that several names may lead to.
-std::string one_name_of(const std::string& file) {
-  std::error_code error;
-  // Absolute first: where nothing is there yet, a relative name would stay as it is.
-  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(file), error);
-  return error ? file : name.string();
-}
-
-/// Where an output goes.
-struct OutputPlace {
-  std::string name;     // of a file, without links
-  bool stream = false;  // it is written to, not replaced
-  bool known = false;   // whether it is there: then its identity
-  dev_t device = 0;
-  ino_t inode = 0;
-};
-
-OutputPlace output_place(const std::string& output) {
-  const Destination destination = destination_of(output);
-  OutputPlace place{.name = one_name_of(destination.path),
-                    .stream = output == "-" || destination.special};
-  struct stat found {};
-  const int status =
-      output == "-" ? ::fstat(STDOUT_FILENO, &found) : ::stat(output.c_str(), &found);
-  place.known = status == 0;
-  place.device = found.st_dev;
-  place.inode = found.st_ino;
-  const bool nowhere = S_ISCHR(found.st_mode) && found.st_rdev == makedev(1, 3);
-  if (nowhere) place.known = false;  // /dev/null takes any number of them
-  return place;
-}
-
-/// Of files the names decide: what has a hard link elsewhere is replaced here alone.
-bool go_to_one_place(const OutputPlace& a, const OutputPlace& b) {
-  if (!a.stream && !b.stream) return a.name == b.name;
-  return a.known && b.known && a.device == b.device && a.inode == b.inode;
 }
 
 void write_table(const std::string& path, const Table& table, const std::string& what_is_missing) {
@@ -96,40 +58,31 @@ void check_writable(const ExportPaths& paths) {
 }
 
 bool is_stdout(const std::string& path) {
-  const OutputPlace stdout_itself = output_place("-"), place = output_place(path);
-  return path == "-" || (place.stream && go_to_one_place(place, stdout_itself));
+  struct stat itself {};
+  struct stat found {};
+  return path == "-" ||
+         (::fstat(STDOUT_FILENO, &itself) == 0 && ::stat(path.c_str(), &found) == 0 &&
+          itself.st_dev == found.st_dev && itself.st_ino == found.st_ino);
 }
 
-void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
-                 const ExportPaths& paths) {
+void keep_inputs(const std::vector<std::string>& inputs, const ExportPaths& paths,
+                 const std::string& out) {
   std::vector<std::string> outputs;
   if (!out.empty()) outputs = {out, out + ".journal"};
   for (const std::string* path : all(paths)) outputs.push_back(*path);
-  std::vector<OutputPlace> places;
+  std::set<std::filesystem::path> files;
   for (const std::string& output : outputs) {
-    if (output.empty()) continue;
-    const OutputPlace place = output_place(output);
-    const bool taken = std::any_of(places.begin(), places.end(), [&](const OutputPlace& other) {
-      return go_to_one_place(place, other);
-    });
-    if (taken && place.stream) {
-      throw UsageError(
-          fmt::format("{}: two outputs would be mixed there; name a file for all but one of them",
-                      output == "-" ? "stdout" : output));
+    if (output.empty() || is_stdout(output) || destination_of(output).special) continue;
+    std::error_code error;  // what cannot be looked at is refused when it is opened
+    // Absolute first: where nothing is there yet, a relative name would stay as it is.
+    const auto name = weakly_canonical(std::filesystem::absolute(output), error);
+    if (!error && !files.insert(name).second) {
+      throw UsageError(output + ": would be written twice; name a file for each");
     }
-    if (taken) {
-      throw UsageError(fmt::format(
-          "{}: would be written twice, and hold the last alone; name a file for each", output));
-    }
-    places.push_back(place);
-    if (place.stream) continue;
     for (const std::string& input : inputs) {
-      std::error_code error;  // what does not exist is no input
       if (!std::filesystem::equivalent(output, input, error)) continue;
-      throw UsageError(
-          fmt::format("{}: is read by this command and would be replaced; write to "
-                      "another file",
-                      output));
+      throw UsageError(output +
+                       ": is read by this command and would be replaced; write to another file");
     }
   }
 }
@@ -166,6 +119,22 @@ void write_exports(const ResultFile& file, const ExportPaths& paths) {
   write_table(paths.csv_points, point_table(file), "no point of a microbenchmark");
   write_table(paths.csv_samples, sample_table(file), "no sample of a variant");
   if (!paths.markdown.empty()) write_output(paths.markdown, to_markdown(file));
+}
+
+void say_next(const std::string& command, const std::string& what_it_does) {
+  print_prose("next: {} {}\n", command, what_it_does);
+}
+
+std::string plots_command(const std::vector<std::string>& words) {
+  std::error_code error;
+  const bool clone = std::filesystem::exists("plots.sh", error);
+  return (clone ? "./plots.sh " : "python -m plots ") + in_shell(words);
+}
+
+std::string with_patterns(const std::string& command, const std::vector<std::string>& patterns) {
+  std::string text = command;
+  for (const std::string& pattern : patterns) text += ' ' + in_shell({pattern});
+  return text;
 }
 
 }  // namespace amasia

@@ -20,12 +20,12 @@ struct ExportPaths {
 
 /// Before anything is measured: one clear line (UsageError) when one of them cannot be written.
 void check_writable(const ExportPaths& paths);
-/// Whether what is written there comes out of stdout: "-", "/dev/stdout" and their like.
+/// Whether what is written there comes out of stdout: "-", "/dev/stdout", the file it goes to.
 bool is_stdout(const std::string& path);
-/// The same when `out`, or one of `paths`, would replace one of the files that are read, or when
-/// two of them go to one place, where the last would be left or two forms be mixed.
-void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
-                 const ExportPaths& paths);
+/// The same when `out`, or one of `paths`, would replace one of the files that are read
+/// or another output.
+void keep_inputs(const std::vector<std::string>& inputs, const ExportPaths& paths,
+                 const std::string& out = "");
 
 /// `text` to a file, or to stdout when `path` is "-"; nothing when it is empty.
 void write_output(const std::string& path, const std::string& text);
@@ -35,5 +35,17 @@ void or_say_where_results_are(const std::string& out, const std::function<void()
 
 /// Writes the forms of `file` that are asked for.
 void write_exports(const ResultFile& file, const ExportPaths& paths);
+
+// The last line a person reads: what to try next.
+
+/// "next: amasia study quick times every variant (...)": `command` and what it does, on stderr, so
+/// that nothing is added to what a program reads from stdout.
+void say_next(const std::string& command, const std::string& what_it_does);
+
+/// "python -m plots report run.json", or with ./plots.sh where that is: in a clone.
+std::string plots_command(const std::vector<std::string>& words);
+
+/// "amasia tune pathfinder '*/tma'": a command with these patterns, as a shell takes them.
+std::string with_patterns(const std::string& command, const std::vector<std::string>& patterns);
 
 }  // namespace amasia

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,5 +47,52 @@ MedianInterval time_of(const Row& row, double confidence, std::optional<Interval
 
 /// The first run of a row over its second, in the rounds that have both; nothing where none has.
 std::optional<RatioInterval> against_itself(const Row& row, double confidence);
+
+// What a comparison says, and what may be said of it.
+
+/// Of the candidate, as its interval alone has it.
+SpeedVerdict verdict_on(const RatioInterval& speedup);
+
+/// The verdict after the A/A control, which is among `comparisons`: within the noise when the ratio
+/// is no larger than what the baseline of that role, or the row, differs from itself.
+SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
+
+/// Where nothing is claimed and the interval holds 1 closely, the share by which the two differ at
+/// most: a tie. Nothing for a wider interval, and for one of too few rounds.
+std::optional<double> most_difference(const Comparison& comparison);
+inline constexpr double most_of_a_tie = 0.02;
+
+/// "drift: baseline took 1.2 times as long ...; let the GPU cool down ..."
+std::string to_string(const Invalidity& invalidity);
+
+/// Why a microbenchmark is not valid ("not valid: drift: ..."), then its warnings.
+std::vector<std::string> reservations(const MicrobenchmarkResult& result);
+
+/// The claims of a group's comparisons; of an invalid group, that there is none.
+void set_claims(GroupResult& group);
+
+// What a strategy gains at its best, divided into what its schedule gains and what its way of
+// moving data gains.
+
+/// Of one strategy in one group. Each ratio was measured in pairs in the same rounds, so `total` is
+/// `by_schedule` times `by_movement` but for noise.
+struct Gain {
+  std::string variant;
+  std::string schedule;           // that the strategy is best with
+  std::string baseline_schedule;  // that the baseline is best with
+  /// best / best.
+  const Comparison* total = nullptr;
+  /// The baseline with the strategy's schedule against the baseline at its best; nullptr where both
+  /// are best with the same schedule: then the gain is 1, and all of the total is movement.
+  const Comparison* by_schedule = nullptr;
+  /// Both with the strategy's schedule.
+  const Comparison* by_movement = nullptr;
+  /// Both with the baseline's schedule; nullptr where the strategy cannot run it, or runs it best.
+  const Comparison* at_baseline_schedule = nullptr;
+};
+
+/// Of every strategy whose movement gain was measured, in the order of the rows. The pointers point
+/// into `group`.
+std::vector<Gain> gains_of(const GroupResult& group);
 
 }  // namespace amasia

@@ -20,7 +20,7 @@
 #include "harness/results/read.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/json_file.hpp"
-#include "harness/text/shell.hpp"
+#include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {

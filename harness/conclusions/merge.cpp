@@ -325,11 +325,6 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
       merged.notes.push_back(fmt::format("{}: has {} of {} cases, the session is partial",
                                          session.name, has, all.size()));
     }
-    if (const auto doubt = doubt_of_date(session.record.date_utc)) {
-      merged.notes.push_back(fmt::format(
-          "{} is {}: the clock of its machine stood wrong, and the order of the sessions may be",
-          session.name, *doubt));
-    }
     code.keep(session, merged.notes);
     session.record.wall_s = 0;
     for (GroupResult& group : session.groups) {
@@ -392,25 +387,10 @@ void drop_empty_sessions(ResultFile& file) {
 
 }  // namespace
 
-ResultFile only_apps(ResultFile file, const std::set<std::string>& apps) {
-  std::set<std::string> others;
-  for (const GroupResult& group : file.groups) {
-    if (!apps.contains(group.key.app)) others.insert(group.key.app);
-  }
-  std::erase_if(file.groups, [&](const GroupResult& g) { return others.contains(g.key.app); });
-  std::erase_if(file.provenance.sources, [&](const auto& source) {
-    return others.contains(source.first.substr(0, source.first.find('/')));
-  });
-  file.microbenchmarks.clear();
-  drop_empty_sessions(file);
-  return file;
-}
-
-ResultFile without_variants(ResultFile file, const std::set<std::string>& variants) {
+ResultFile only_rows(ResultFile file, const std::function<bool(const std::string&)>& stays) {
   erase_rows(file.groups, asked_confidence(file.provenance),
-             [&](const Row& row) { return variants.contains(row.variant); });
-  std::erase_if(file.provenance.sources,
-                [&](const auto& source) { return variants.contains(source.first); });
+             [&](const Row& row) { return !stays(row.variant); });
+  std::erase_if(file.provenance.sources, [&](const auto& source) { return !stays(source.first); });
   drop_empty_sessions(file);
   return file;
 }
@@ -420,11 +400,6 @@ Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string
   if (files.size() != names.size()) throw std::logic_error("merge: one name for each file");
   if (are_sessions(files)) return joined_sessions(files, names);
   return {joined_parts(files, names), {}};
-}
-
-ResultFile merge_files(const std::vector<ResultFile>& files,
-                       const std::vector<std::string>& names) {
-  return merge(files, names).file;
 }
 
 }  // namespace amasia

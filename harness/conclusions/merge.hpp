@@ -2,7 +2,7 @@
 // the same cases as sessions of one file.
 #pragma once
 
-#include <set>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,15 +27,8 @@ struct Merged {
 /// that do not fit, or that both have the same case of a session.
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
 
-/// What a file has of some apps: their groups, sources and sessions. Ceilings stay, microbenchmarks
-/// do not.
-ResultFile only_apps(ResultFile file, const std::set<std::string>& apps);
-
-/// A file without the rows of some variants, and the rest as if they had not been there: intervals
-/// of a group hold jointly, for as many claims as it has. For rows whose code has changed.
-ResultFile without_variants(ResultFile file, const std::set<std::string>& variants);
-
-/// The file alone.
-ResultFile merge_files(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
+/// A file with the rows of the variants that stay, and the rest as if they had not been there:
+/// intervals of a group hold jointly, for as many claims as it has.
+ResultFile only_rows(ResultFile file, const std::function<bool(const std::string& variant)>& stays);
 
 }  // namespace amasia

@@ -11,11 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/conclusions/claim.hpp"
 #include "harness/conclusions/comparison.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/field.hpp"
-#include "harness/statistics/interval_rule.hpp"
+#include "harness/statistics/series.hpp"
 #include "harness/text/number.hpp"
 
 namespace amasia {

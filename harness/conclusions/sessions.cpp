@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/statistics/stopping_rule.hpp"
+#include "harness/statistics/schedule.hpp"
 
 namespace amasia {
 namespace {

@@ -1,27 +1,23 @@
 #include "harness/evidence/evidence.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
 
 #include "harness/errors.hpp"
+#include "harness/evidence/cubins.hpp"
 #include "harness/evidence/disassembler.hpp"
-#include "harness/evidence/kernel_signature.hpp"
 #include "harness/evidence/ptx.hpp"
-#include "harness/evidence/sass.hpp"
 #include "harness/machine_code.hpp"
 #include "harness/text/file.hpp"
 
 namespace amasia {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-std::string bytes_of_file(const fs::path& file) {
+std::string bytes_of_file(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
@@ -122,31 +118,6 @@ void CodeEvidence::read_all() {
     reason_ = cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version_) +
               " (it needs nvdisasm beside it or on PATH)";
   }
-  read_kept_ptx();
-}
-
-void CodeEvidence::read_kept_ptx() {
-  struct Kept {
-    std::pair<int, fs::file_time_type> target_and_time;
-    ptx::Module module;
-  };
-  std::vector<Kept> kept;
-  std::error_code error;
-  const fs::path folder = fs::absolute(executable_, error).parent_path() / "code";
-  for (fs::recursive_directory_iterator file(folder, error), end; !error && file != end;
-       file.increment(error)) {
-    if (file->path().extension() != ".ptx") continue;
-    ptx::Module module = ptx::parse(bytes_of_file(file->path()));
-    // Machine code for sm_86 may come from PTX for compute_80.
-    if (module.target > binary_version_) continue;
-    kept.push_back({{module.target, file->last_write_time(error)}, std::move(module)});
-  }
-  if (kept.empty()) reason_ += ", and there is no PTX beside the executable";
-  std::sort(kept.begin(), kept.end(),
-            [](const Kept& a, const Kept& b) { return a.target_and_time < b.target_and_time; });
-  KernelCodes kernels;
-  for (const Kept& k : kept) count_module(k.module, kernels);  // later ones overwrite
-  kernels_.merge(kernels);                                     // what was read as SASS before stays
 }
 
 const Cubins& CodeEvidence::cubins() {

@@ -1,5 +1,5 @@
 // Proof of mechanism: which instructions are in the machine code that the device loads. Read from
-// the executable itself by the toolkit's disassembler, else from the PTX that the build keeps.
+// the executable itself by the toolkit's disassembler.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harness/evidence/cubins.hpp"
-#include "harness/evidence/sass.hpp"
+#include "harness/evidence/disassembler.hpp"
 
 namespace amasia {
 
@@ -36,8 +36,7 @@ class CodeEvidence {
   /// Reads the modules with kernels of these namespaces of ours, so that read() finds them. What
   /// cannot be had now is read() to say.
   void read_ahead(const std::vector<std::string>& namespaces);
-  /// Reads every kernel, of which there may be hundreds. Without cuobjdump, or when the executable
-  /// holds no such machine code, from the PTX in <folder of executable>/code/.
+  /// Reads every kernel, of which there may be hundreds.
   void read_all();
 
   /// From text that a disassembler printed (`cuobjdump -sass`).
@@ -52,7 +51,6 @@ class CodeEvidence {
   const std::string& reason() const { return reason_; }
 
  private:
-  void read_kept_ptx();
   const Cubins& cubins();
   /// False when one of these modules cannot be listed.
   bool list(const std::set<std::size_t>& modules);

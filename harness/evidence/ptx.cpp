@@ -91,11 +91,6 @@ class Reader {
       if (word.empty() || word == ";") return;  // a declaration
       if (word == "(") {
         parameters(f);
-      } else if (word == ".maxntid") {
-        const std::vector<std::uint64_t> most = dimensions();
-        f.most_threads = most[0] * most[1] * most[2];
-      } else if (word == ".reqntid") {
-        f.exact_block = dimensions();
       } else if (word == ".pragma") {  // ends with a semicolon, as a declaration does
         skip_to_any(";");
       }
@@ -124,18 +119,6 @@ class Reader {
         each = bytes_of_type(word);
       }
     }
-  }
-
-  /// "256, 2" -> 256, 2, 1
-  std::vector<std::uint64_t> dimensions() {
-    std::vector<std::uint64_t> extents{number_in(next_word())};
-    for (skip_space(); extents.size() < 3 && pos_ < text_.size() && text_[pos_] == ',';
-         skip_space()) {
-      advance();
-      extents.push_back(number_in(next_word()));
-    }
-    extents.resize(3, 1);
-    return extents;
   }
 
   void body(std::vector<Statement>& out) {

@@ -22,11 +22,9 @@ struct Statement {
 };
 
 struct Function {
-  std::string name;                          // mangled
-  bool entry = false;                        // a kernel, not a device function
-  std::vector<std::size_t> parameters{};     // of a kernel: bytes of each, in order
-  std::uint64_t most_threads = 0;            // .maxntid; 0: unbounded
-  std::vector<std::uint64_t> exact_block{};  // .reqntid: x, y, z; empty: any
+  std::string name;                       // mangled
+  bool entry = false;                     // a kernel, not a device function
+  std::vector<std::size_t> parameters{};  // of a kernel: bytes of each, in order
   std::vector<Statement> body;
 };
 

@@ -19,7 +19,7 @@
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/completion.hpp"
-#include "harness/session/row.hpp"
+#include "harness/session/group_loop.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 

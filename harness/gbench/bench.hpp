@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "harness/cli/exit_status.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
-#include "harness/gpu/persisting_l2.hpp"
+#include "harness/gpu/preparation.hpp"
 #include "harness/gpu/timed_run.hpp"
 #include "harness/nvml.hpp"
 #include "harness/user_kernel/trial.hpp"

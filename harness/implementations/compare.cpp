@@ -7,7 +7,7 @@
 
 #include "harness/plan/plan.hpp"
 #include "harness/registry.hpp"
-#include "harness/report/cells.hpp"
+#include "harness/report/csv.hpp"
 #include "harness/report/sentences.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/completion.hpp"

@@ -11,7 +11,7 @@
 
 #include "harness/app.hpp"
 #include "harness/errors.hpp"
-#include "harness/plan/effort.hpp"
+#include "harness/plan/plan.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {

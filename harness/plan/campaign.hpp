@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/plan/effort.hpp"
+#include "harness/plan/inventory.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/tuning.hpp"
-#include "harness/published/inventory.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {

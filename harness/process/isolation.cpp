@@ -22,7 +22,6 @@
 
 #include "harness/errors.hpp"
 #include "harness/text/file.hpp"
-#include "harness/text/host_memory.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {

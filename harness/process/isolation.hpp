@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/text/interrupt.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 

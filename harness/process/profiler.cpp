@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "harness/errors.hpp"
-#include "harness/text/csv_table.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/number.hpp"
+#include "harness/text/table.hpp"
 #include "harness/text/tool.hpp"
 
 namespace amasia {
@@ -159,9 +159,8 @@ ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_jso
     profiled.answered = true;
   }
   conclude(profiled.outcome, ended, seconds);
-  profiled.printed = said + whole_file(log);
   try {
-    profiled.counted = parse_ncu_output(profiled.printed, "the output of " + ncu);
+    profiled.counted = parse_ncu_output(said + whole_file(log), "the output of " + ncu);
   } catch (const ResultError& damage) {
     profiled.counted.errors.emplace_back(damage.what());
   }

@@ -40,7 +40,6 @@ std::string why_forbidden(const NcuOutput& output);
 struct ProfiledTask {
   ChildOutcome outcome{};
   NcuOutput counted{};    // of a table that is damaged nothing, and the damage among the errors
-  std::string printed{};  // what `counted` was read from
   bool answered = false;  // the program was started and said something
 };
 

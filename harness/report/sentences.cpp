@@ -7,12 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/conclusions/claim.hpp"
 #include "harness/conclusions/comparison.hpp"
-#include "harness/conclusions/gains.hpp"
 #include "harness/conclusions/sessions.hpp"
-#include "harness/report/cells.hpp"
-#include "harness/statistics/stopping_rule.hpp"
+#include "harness/report/csv.hpp"
+#include "harness/statistics/schedule.hpp"
 
 namespace amasia {
 

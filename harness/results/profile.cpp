@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "harness/results/envelope.hpp"
-#include "harness/results/profile_fields.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/written.hpp"
 #include "harness/text/table.hpp"

@@ -116,17 +116,6 @@ bool is_date(std::string_view text) {
   return day.ok() && number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) <= 60;
 }
 
-std::optional<std::string> doubt_of_date(const std::string& date_utc) {
-  // Such texts are ordered as the dates are.
-  if (date_utc < "2020") {
-    return fmt::format("dated {}, before there was this suite", date_utc);
-  }
-  if (date_utc > utc_of(std::chrono::system_clock::now() + std::chrono::hours(24))) {
-    return fmt::format("dated {}, which is to come", date_utc);
-  }
-  return std::nullopt;
-}
-
 std::string without_folders(std::string_view argument) {
   std::string kept;
   for (std::size_t begin = 0; begin <= argument.size();) {

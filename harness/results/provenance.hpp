@@ -48,8 +48,4 @@ std::string utc_now();
 /// Whether this is a date in that form which the calendar has; seconds may have a fraction.
 bool is_date(std::string_view text);
 
-/// Why a date in that form cannot be when a run began, a clause; nothing when it can. Sessions are
-/// put into the order of their dates, so that a machine whose clock stands wrong confuses them.
-std::optional<std::string> doubt_of_date(const std::string& date_utc);
-
 }  // namespace amasia

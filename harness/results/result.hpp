@@ -301,4 +301,14 @@ ResultFile read_beginning(const std::string& path);
 /// As write_text_file(); packed where the name ends in .gz.
 void write_result_file(const std::string& path, const ResultFile&);
 
+// The place of a sample in its round, which follows from the rows that ran.
+
+/// Whether a row runs a second time in some rounds: one that is compared with another row. The
+/// baseline has its control for that, and a search compares every row with every other.
+bool runs_twice(const Row& row);
+
+/// Sets positions as the schedule has them for the rows that have samples. Where those of a row are
+/// known, they stay.
+void set_positions(GroupResult& group);
+
 }  // namespace amasia

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/results/fields.hpp"
-#include "harness/results/profile_fields.hpp"
+#include "harness/results/profile.hpp"
 
 namespace amasia {
 namespace {

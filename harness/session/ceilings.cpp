@@ -11,7 +11,7 @@
 
 #include "harness/conclusions/floor.hpp"
 #include "harness/statistics/statistics.hpp"
-#include "harness/text/folder.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 

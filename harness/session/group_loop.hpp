@@ -2,11 +2,61 @@
 // verify again. Crash safety is the caller's: it runs this in a child process.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "harness/gpu/instrument.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/process/isolation.hpp"
+#include "harness/results/result.hpp"
 
 namespace amasia {
+
+// The steps of one row on the device: prepared and verified, timed, verified again. The caller
+// decides how often. For the loop over a group and for
+// amasia-gbench.
+
+/// The planned row with what `rows` decide: the schedule of a matched one, the config of a
+/// counterpart. Nothing where it would repeat one or has nothing to match.
+std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows);
+
+/// The row before it runs. Its status is not ok where it must not run, with the reason.
+Row row_of(const PlannedRow& planned);
+
+/// GroupInstrument::prepare(), with what can go wrong in the row's status: no memory is a reason to
+/// skip it. Throws what else the instrument throws.
+void verify_first(int index, Row& row, GroupInstrument& group, Instrument& instrument);
+
+/// What another run behind the timed ones showed: where that is wrong, the row has failed.
+void judge_again(Row& row, Verdict after);
+
+/// A run whose time may count.
+struct ValidRun {
+  TimedRun timed{};        // still marked as throttled where each attempt was
+  std::string failure{};   // why no attempt gave a time, a sentence; "" when one did
+  int throttled_runs = 0;  // attempts that were throttled
+};
+
+/// A throttled run is repeated at most three times; then its time stays, marked.
+inline constexpr int throttled_attempts = 4;
+
+/// Calls `time` until a run was not throttled, `attempts` times at most. Throttled: the device says
+/// so, or its clock was well below `fastest_clock_mhz` of the row, which is kept up to date.
+ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz,
+                      int attempts = throttled_attempts);
+
+/// The row of a point before it runs: skipped, with the reason, where this device cannot.
+MicrobenchmarkRow row_of(const Point& point, const Device& device);
+
+/// Adds the point's kernels to the row's evidence, prepares it and takes the unrecorded sample.
+/// Throws what the point throws.
+Sampling prepare_point(const Point& point, Instrument& instrument, MicrobenchmarkRow& row);
+
+/// Why a reading of this row cannot be, a sentence; "" when it can.
+std::string objection_to(const Reading& reading, const MicrobenchmarkRow& row);
 
 /// Samples, verdicts and what else only the process at the device can know; medians, comparisons
 /// and what follows from them are the caller's (harness/session/completion.hpp). Never throws for

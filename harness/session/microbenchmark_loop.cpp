@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/session/interference.hpp"
+#include "harness/session/group_loop.hpp"
 #include "harness/session/progress.hpp"
-#include "harness/session/row.hpp"
-#include "harness/statistics/stopping_rule.hpp"
+#include "harness/session/validity.hpp"
+#include "harness/statistics/schedule.hpp"
 
 namespace amasia {
 namespace {

@@ -1,8 +1,6 @@
 #include "harness/session/profiling.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +9,6 @@
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/progress.hpp"
-#include "harness/text/json_file.hpp"
 
 namespace amasia {
 namespace {
@@ -57,32 +54,19 @@ void add_counters(ProfiledGroup& group, const NcuOutput& counted) {
   }
 }
 
-/// The key with a dash for all that is no letter or digit, as a CSV file.
-std::string raw_path(const std::string& folder, const GroupKey& key) {
-  std::string name = key.to_string();
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
-  std::error_code known_when_it_is_written;
-  std::filesystem::create_directories(folder, known_when_it_is_written);
-  return (std::filesystem::path(folder) / (name + ".csv")).string();
-}
-
 bool any_ran(const ProfiledGroup& group) {
   return std::any_of(group.rows.begin(), group.rows.end(),
                      [](const ProfiledRow& row) { return row.status == RowStatus::ok; });
 }
 
 /// The group, and in `obstacle` why nothing was counted in it.
-ProfiledGroup profile_group(const PlannedGroup& plan, const ProfilerUse& profiler,
+ProfiledGroup profile_group(const PlannedGroup& plan, const std::string& ncu,
                             const SessionOptions& options, const LineSink& note,
                             bool& was_interrupted, std::string& obstacle) {
   NcuOutput counted;
   bool answered = false;
   const auto run = [&](const nlohmann::ordered_json& task, double seconds) {
-    ProfiledTask profiled = run_in_profiler(profiler.ncu, task, counted_metrics(), seconds, note);
-    if (!profiler.raw_folder.empty()) {
-      write_text_file(raw_path(profiler.raw_folder, plan.key), profiled.printed);
-    }
+    ProfiledTask profiled = run_in_profiler(ncu, task, counted_metrics(), seconds, note);
     counted = std::move(profiled.counted);
     answered = profiled.answered;
     return profiled.outcome;
@@ -114,7 +98,7 @@ std::string summary_of(const ProfiledGroup& group) {
 }  // namespace
 
 ProfilingOutcome run_profiling(const std::vector<PlannedGroup>& plan, ProfileFile file,
-                               const ProfilerUse& profiler, const SessionOptions& options,
+                               const std::string& ncu, const SessionOptions& options,
                                const std::function<void(const ProfileFile&)>& keep) {
   ProfilingOutcome outcome;
   outcome.file = std::move(file);
@@ -130,7 +114,7 @@ ProfilingOutcome run_profiling(const std::vector<PlannedGroup>& plan, ProfileFil
       continue;
     }
     ProfiledGroup group =
-        profile_group(g, profiler, options, note, outcome.interrupted, outcome.obstacle);
+        profile_group(g, ncu, options, note, outcome.interrupted, outcome.obstacle);
     if (outcome.interrupted || !outcome.obstacle.empty()) {
       progress.end(outcome.interrupted ? "interrupted" : "nothing can be counted");
       break;

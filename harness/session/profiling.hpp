@@ -12,12 +12,6 @@
 
 namespace amasia {
 
-/// The profiler to use, and a folder for what it prints, a file for each group; "" for none.
-struct ProfilerUse {
-  std::string ncu{};
-  std::string raw_folder{};
-};
-
 struct ProfilingOutcome {
   ProfileFile file{};
   bool interrupted = false;
@@ -28,7 +22,7 @@ struct ProfilingOutcome {
 /// `keep` receives it after each group. Ends at the first obstacle: the next group would meet it,
 /// too.
 ProfilingOutcome run_profiling(const std::vector<PlannedGroup>& plan, ProfileFile file,
-                               const ProfilerUse& profiler, const SessionOptions& options,
+                               const std::string& ncu, const SessionOptions& options,
                                const std::function<void(const ProfileFile&)>& keep);
 
 }  // namespace amasia

@@ -3,10 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <cmath>
 #include <string>
-
-#include <fmt/format.h>
 
 namespace amasia {
 
@@ -38,25 +35,9 @@ class Stopwatch {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// The same by the system's clock, which may be set meanwhile.
-  double system_seconds() const {
-    return std::chrono::duration<double>(std::chrono::system_clock::now() - system_begin_).count();
-  }
 
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::chrono::system_clock::time_point system_begin_ = std::chrono::system_clock::now();
 };
-
-/// A warning where the system's clock went by more than a second further, or less far, than the
-/// steady one; else empty.
-inline std::string clock_jump(double steady_s, double system_s) {
-  const double jump = system_s - steady_s;
-  if (std::abs(jump) <= 1) return "";
-  return fmt::format(
-      "the system's clock jumped by {:+.1f} s meanwhile: dates are not to be relied on; times are, "
-      "because they are taken by the GPU's clock and a steady one",
-      jump);
-}
 
 }  // namespace amasia

@@ -1,22 +1,34 @@
 #include "harness/session/session.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <new>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "harness/conclusions/claim.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
+#include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/fields.hpp"
+#include "harness/results/read.hpp"
+#include "harness/results/result.hpp"
+#include "harness/results/written.hpp"
 #include "harness/session/ceilings.hpp"
-#include "harness/session/child_task.hpp"
 #include "harness/session/completion.hpp"
+#include "harness/session/group_loop.hpp"
+#include "harness/session/microbenchmark_loop.hpp"
 #include "harness/session/progress.hpp"
-#include "harness/session/row.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
+#include "harness/user_kernel/load.hpp"
 
 namespace amasia {
 namespace {
@@ -457,7 +469,6 @@ class Session {
 
   bool measure(const PlannedGroup& group, Completion& completion) {
     progress_->begin(group.key.to_string(), expected_seconds(group));
-    const Stopwatch watch;
     GroupResult result;
     const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
     if (const auto available = static_cast<std::int64_t>(device().free_bytes); needed > available) {
@@ -476,8 +487,6 @@ class Session {
         return false;
       }
     }
-    const std::string jump = clock_jump(watch.seconds(), watch.system_seconds());
-    if (!jump.empty()) result.warnings.push_back(jump);
     keep(std::move(result), file_.groups);
     return true;
   }
@@ -506,6 +515,118 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
                            const SessionOptions& options,
                            const std::vector<PlannedMicrobenchmark>& microbenchmarks) {
   return Session(plan, std::move(provenance), options, microbenchmarks).run();
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Linux grants more memory than there is, and ends the process that uses it. With a limit at what
+/// there is an allocation fails instead.
+void limit_memory() {
+  std::uint64_t available = 0, container = 0;
+  std::ifstream all("/proc/meminfo");
+  for (std::string name, rest; all >> name; std::getline(all, rest)) {
+    std::uint64_t kilobytes = 0;
+    if (name == "MemAvailable:" || name == "SwapFree:") all >> kilobytes;
+    available += kilobytes << 10;
+  }
+  if (available == 0) return;                                     // not known
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> container) {  // "max" is no number
+    available = std::min(available, container);
+  }
+  rlimit limit{};
+  ::getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, available);
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+Json check_reference(const Json& task) {
+  const std::string name = task.at("app").get<std::string>();
+  const App* app = find_app(name);
+  if (app == nullptr) throw UsageError("app '" + name + "' is not part of this program");
+  const auto size = task.at("size").get<std::map<std::string, std::string>>();
+  const Parameters parameters(app->parameters(), size);
+  limit_memory();
+  const Verdict v = [&] {
+    const auto refuse = [&](const std::exception& error) {
+      return UsageError(fmt::format("{} {}: {}; choose a smaller --size", name,
+                                    parameters.to_string(), reason_of(error)));
+    };
+    try {
+      return app->check_reference(parameters, task.at("seed").get<std::uint64_t>());
+    } catch (const std::bad_alloc& error) {
+      throw refuse(error);
+    } catch (const std::length_error& error) {
+      throw refuse(error);
+    }
+  }();
+  return to_json(v);
+}
+
+/// Stands or falls with the process: the library's constructors do as they like.
+Json load_library(const Json& task) {
+  const Description d = read_description(task.at("description").get<std::string>());
+  const auto& i = d.implementations.at(task.at("implementation").get<std::size_t>());
+  return {{"objection", objection_to_library(i)}};
+}
+
+}  // namespace
+
+Json group_task(const PlannedGroup& plan, int device_index) {
+  Json task{{"task", "group"}, {"index", device_index}, {"plan", to_json(plan)}};
+  const App* const app = find_app(plan.key.app);
+  if (app != nullptr && !app->description().empty()) {
+    task["user_kernel"] = {{"description", app->description()},
+                           {"digest", digest_of_user_app(plan.key.app)}};
+  }
+  return task;
+}
+
+Json library_task(const std::string& description, std::size_t implementation) {
+  return {{"task", "library"}, {"description", description}, {"implementation", implementation}};
+}
+
+Json reference_task(const std::string& app, const Parameters& size, std::uint64_t seed) {
+  return {{"task", "reference"},
+          {"app", app},
+          {"size", std::map(size.values().begin(), size.values().end())},
+          {"seed", seed}};
+}
+
+nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
+                                    const ProgressSink& progress) {
+  const std::string name = task.at("task").get<std::string>();
+  if (name == "reference") return check_reference(task);
+  if (name == "library") return load_library(task);
+  const std::unique_ptr<Instrument> instrument = open_instrument(task.at("index").get<int>());
+  if (name == "device") {
+    Provenance p;
+    p.device = instrument->device();
+    p.device_state = instrument->state();
+    return to_json(p);
+  }
+  if (name == "ceilings") {
+    auto array = nlohmann::ordered_json::array();
+    for (const Ceiling& c :
+         measure_ceilings(*instrument, task.at("samples").get<int>(), progress)) {
+      array.push_back(to_json(c));
+    }
+    return array;
+  }
+  if (name == "group") {
+    if (const auto user_kernel = task.find("user_kernel"); user_kernel != task.end()) {
+      load_user_app_again(task.at("plan").at("key").at("app").get<std::string>(),
+                          user_kernel->at("description").get<std::string>(),
+                          user_kernel->at("digest").get<std::string>());
+    }
+    return to_json(run_group(planned_group_from_json(task.at("plan")), *instrument, progress));
+  }
+  if (name == "microbenchmark") {
+    return to_json(run_microbenchmark(planned_microbenchmark_from_json(task.at("plan")),
+                                      *instrument, progress));
+  }
+  throw std::logic_error(fmt::format("unknown task '{}'", name));
 }
 
 }  // namespace amasia

@@ -49,4 +49,15 @@ std::vector<double> quotients(const std::vector<double>& over, const std::vector
 /// Bonferroni: the per-comparison confidence that makes `comparisons` joint claims hold together.
 double corrected_confidence(double confidence, int comparisons);
 
+// Quantiles of the normal distribution and of Student's t.
+
+/// The value that a standard normal variable, or Student's t with `degrees` of freedom, does not
+/// exceed with this probability. Throw std::invalid_argument for a probability outside (0, 1) or
+/// degrees that are not positive.
+double normal_quantile(double probability);
+double student_quantile(double probability, double degrees);
+
+/// P(T > |t|) + P(T < -|t|) of Student's t.
+double student_two_sided(double t, double degrees);
+
 }  // namespace amasia

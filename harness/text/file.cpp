@@ -1,15 +1,24 @@
 #include "harness/text/file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
 
 namespace amasia {
 namespace {
@@ -126,5 +135,152 @@ void sync_parent_directory(const std::string& path) {
   const OpenFile directory = parent_directory(path);
   if (directory.is_open()) ::fsync(directory.get());
 }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is there instead of a regular file, and so is not opened; "" for one.
+std::string kind_of(const fs::path& path) {
+  std::error_code error;
+  switch (fs::status(path, error).type()) {
+    case fs::file_type::regular:
+      return "";
+    case fs::file_type::directory:
+      return "a folder";
+    case fs::file_type::fifo:
+      return "a pipe";
+    case fs::file_type::socket:
+      return "a socket";
+    case fs::file_type::block:
+    case fs::file_type::character:
+      return "a device";
+    case fs::file_type::not_found:
+      return "a link to nothing";
+    default:
+      return fmt::format("not to be read ({})", error.message());
+  }
+}
+
+/// Whether a file may be a JSON document with members, or a packed one: what else is empty,
+/// commented or binary.
+bool begins_as_json(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  char c = 0;
+  if (path.extension() == ".gz") return file.get(c) && c == '\x1f';
+  while (file.get(c)) {
+    if (std::string_view(" \t\r\n\xef\xbb\xbf").find(c) == std::string_view::npos) return c == '{';
+  }
+  return false;
+}
+
+}  // namespace
+
+FolderContents json_files_in(const std::string& folder) {
+  constexpr std::size_t most_notes = 8;
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    const std::string name = i->path().filename().string();
+    if (name.ends_with(".json") || name.ends_with(".json.gz")) paths.push_back(i->path());
+  }
+  std::sort(paths.begin(), paths.end());
+  FolderContents contents;
+  for (const fs::path& path : paths) {
+    std::string kind = kind_of(path);
+    if (kind == "a folder") continue;
+    if (kind.empty() && !begins_as_json(path)) kind = "no JSON document";
+    if (kind.empty()) {
+      contents.files.push_back(path.string());
+    } else {
+      contents.notes.push_back(fmt::format("{} is {} and was left out", path.string(), kind));
+    }
+  }
+  if (contents.notes.size() > most_notes + 1) {
+    const std::size_t more = contents.notes.size() - most_notes;
+    contents.notes.resize(most_notes);
+    contents.notes.push_back(fmt::format("{} more files are no results and were left out", more));
+  }
+  return contents;
+}
+
+namespace {
+
+// A disk reads this much in some milliseconds, which a person who presses Ctrl-C does not notice.
+constexpr std::size_t piece_bytes = 1 << 20;
+
+const char* kind_of(mode_t mode) {
+  return S_ISDIR(mode)    ? "a folder"
+         : S_ISFIFO(mode) ? "a FIFO"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
+}  // namespace
+
+InputFile::InputFile(std::string path, std::string place)
+    : path_(std::move(path)),
+      place_(std::move(place)),
+      file_(path_, O_RDONLY | O_NONBLOCK) {  // a FIFO would wait for its writer
+  struct stat status {};
+  if (!file_.is_open() || ::fstat(file_.get(), &status) != 0) {
+    refuse(fmt::format("cannot read {}: {}", path_, system_reason()));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    refuse(fmt::format("cannot read {}: it is {}, a regular file is needed", path_,
+                       kind_of(status.st_mode)));
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+void InputFile::refuse(const std::string& what) const {
+  throw UsageError(place_.empty() ? what : place_ + ": " + what);
+}
+
+void InputFile::expect_size(std::uint64_t bytes, const std::string& what) const {
+  if (size_ != bytes) {
+    refuse(fmt::format("{} has {} bytes, {} takes {}", path_, size_, what, bytes));
+  }
+}
+
+std::size_t InputFile::read(char* to, std::size_t most) {
+  most = static_cast<std::size_t>(std::min<std::uint64_t>(most, size_ - at_));
+  std::size_t done = 0;
+  while (done < most) {
+    if (interrupted()) throw Interrupted();
+    const ssize_t n = ::read(file_.get(), to + done, std::min(piece_bytes, most - done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse(fmt::format("cannot read {}: {}", path_, system_reason()));
+    if (n == 0) refuse(fmt::format("cannot read {}: it became shorter meanwhile", path_));
+    done += static_cast<std::size_t>(n);
+  }
+  at_ += done;
+  return done;
+}
+
+std::string InputFile::content(std::uint64_t most) {
+  if (size_ > most) {
+    refuse(fmt::format("{} has {} bytes, at most {} are taken", path_, size_, most));
+  }
+  std::string bytes(static_cast<std::size_t>(size_ - at_), '\0');
+  read(bytes.data(), bytes.size());
+  return bytes;
+}
+
+namespace {
+
+volatile sig_atomic_t interrupt_signal = 0;
+void note_interrupt(int signal) { interrupt_signal = signal; }
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_signal != 0; }
 
 }  // namespace amasia

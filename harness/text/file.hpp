@@ -1,8 +1,12 @@
 // Files written so that a crash or a full disk cannot leave a half-written one unnoticed.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace amasia {
 
@@ -60,5 +64,55 @@ OpenFile parent_directory(const std::string& path);
 /// Makes the new name of a file durable. Some file systems refuse to sync a directory; then there
 /// is nothing more to be done, so this reports nothing.
 void sync_parent_directory(const std::string& path);
+
+// What a folder of results holds besides result files: whatever editors, other systems and other
+// programs leave there. It is passed over with a note; as json_files() of plots/folders.py.
+
+struct FolderContents {
+  std::vector<std::string> files{};  // regular files with the suffix .json or .json.gz, by name
+  std::vector<std::string> notes{};  // what else has it, a line each, of many the first
+};
+
+/// A folder that cannot be read has nothing. Opens no pipe and no device.
+FolderContents json_files_in(const std::string& folder);
+
+// A file that a user names as an input: its requirements, and how it is read.
+
+/// Open for reading. It must be a regular file: where a device or a FIFO ends is not known before
+/// it is read. Everything throws UsageError, one line that names the file and begins with `place`
+/// and a colon where one is given ("saxpy.toml:14").
+class InputFile {
+ public:
+  explicit InputFile(std::string path, std::string place = "");
+
+  /// Its length when it was opened.
+  std::uint64_t size() const { return size_; }
+  /// Refuses a file of another length than what `what` takes; nothing is read for that.
+  void expect_size(std::uint64_t bytes, const std::string& what) const;
+  /// The next bytes, as many as were there when it was opened at most; 0 at its end. Throws
+  /// Interrupted soon after a signal.
+  std::size_t read(char* to, std::size_t most);
+  /// All of it from here on. Refuses a file of more than `most` bytes.
+  std::string content(std::uint64_t most);
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  std::string path_, place_;
+  OpenFile file_;
+  std::uint64_t size_ = 0, at_ = 0;
+};
+
+// SIGINT and SIGTERM: a flag that whatever takes long looks at.
+
+/// SIGINT and SIGTERM set a flag from now on instead of ending the process.
+void catch_interrupts();
+bool interrupted();
+
+/// SIGINT or SIGTERM came where nothing is kept that could be continued.
+class Interrupted : public std::exception {
+ public:
+  const char* what() const noexcept override { return "interrupted"; }
+};
 
 }  // namespace amasia

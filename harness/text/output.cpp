@@ -3,11 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "harness/text/file.hpp"
 
@@ -46,6 +52,12 @@ std::string in_one_line(std::string_view text) {
   return line;
 }
 
+std::string reason_of(const std::exception& error) {
+  const bool of_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+                         dynamic_cast<const std::length_error*>(&error) != nullptr;
+  return of_memory ? "out of host memory" : error.what();
+}
+
 std::string in_colour(Colour colour, const std::string& text) {
   static const bool coloured = [] {
     const char* const forbidden = std::getenv("NO_COLOR");
@@ -75,6 +87,98 @@ void write_data(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() || std::fflush(stdout) != 0) {
     throw OutputError("stdout cannot be written: " + system_reason());
   }
+}
+
+namespace {
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// How many bytes the first `columns` characters of `text` take.
+std::size_t bytes_of(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0;
+  for (; bytes < text.size(); ++bytes) {
+    if (continues(text[bytes])) continue;
+    if (columns-- == 0) break;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+}
+
+std::string wrapped(std::string_view first, std::string_view text, std::size_t indent,
+                    std::size_t columns) {
+  std::string page, line(first);
+  bool empty = true;  // no word on this line yet
+  const auto new_line = [&] {
+    line.erase(line.find_last_not_of(' ') + 1);
+    page += line + '\n';
+    line.assign(indent, ' ');
+    empty = true;
+  };
+  if (columns_of(line) > indent && !line.ends_with(' ')) new_line();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    std::string_view word = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (word.empty()) continue;
+    if (!empty && columns_of(line) + 1 + columns_of(word) > columns) new_line();
+    if (!empty) line += ' ';
+    if (columns_of(line) >= columns && columns_of(line) > indent)
+      new_line();  // `first` is all of it
+    while (columns_of(line) + columns_of(word) > columns) {
+      const std::size_t room = columns > columns_of(line) ? columns - columns_of(line) : 1;
+      const std::size_t part = bytes_of(word, room);
+      line += word.substr(0, part);
+      word.remove_prefix(part);
+      new_line();
+    }
+    line += word;
+    empty = empty && word.empty();
+  }
+  if (!empty || page.empty()) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    page += line + '\n';
+  }
+  return page;
+}
+
+namespace {
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  const bool escaped = std::any_of(word.begin(), word.end(), is_control);
+  std::string text = escaped ? "$'" : "'";
+  for (const char c : word) {
+    if (is_control(c)) {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (escaped) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    } else {
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+  }
+  return text + '\'';
+}
+
+}  // namespace
+
+std::string in_shell(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted(word);
+  return line;
 }
 
 }  // namespace amasia

@@ -3,10 +3,13 @@
 // end a campaign. Data goes to stdout and must arrive.
 #pragma once
 
+#include <cstddef>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,6 +30,8 @@ void secure_standard_streams();
 /// bytes: names in it may come from a file or from the command line, and could otherwise print what
 /// they like.
 std::string in_one_line(std::string_view text);
+/// what(), but of an array that no memory can hold, of which the library says its own name.
+std::string reason_of(const std::exception& error);
 
 /// The text in this colour where stderr is a terminal and NO_COLOR does not forbid it: what says
 /// the same without.
@@ -47,5 +52,25 @@ template <class... Arguments>
 void print_data(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   write_data(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
+
+// Prose and lists for a terminal: lines of at most so many columns.
+
+/// What the program's own pages are held to: help, list, --dry-run.
+inline constexpr std::size_t page_columns = 100;
+
+/// Columns that `text` takes: characters, not bytes (UTF-8, none of them wide).
+std::size_t columns_of(std::string_view text);
+
+/// `first` and then the words of `text`, broken between words so that no line exceeds `columns`;
+/// the lines after the first begin with `indent` blanks. A word that is longer than a line stands
+/// alone on one, broken where the line ends. Ends with a line break.
+std::string wrapped(std::string_view first, std::string_view text, std::size_t indent,
+                    std::size_t columns = page_columns);
+
+// Commands that the program suggests, quoted so that they can be pasted into a shell.
+
+/// {"amasia", "merge", "my run.json"} -> "amasia merge 'my run.json'". A word with a control
+/// character, which a line cannot show, becomes $'...' with escapes.
+std::string in_shell(const std::vector<std::string>& words);
 
 }  // namespace amasia

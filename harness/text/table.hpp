@@ -2,6 +2,7 @@
 // and as CSV for programs, so that the two cannot disagree.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,5 +56,17 @@ std::string plain_text(const Cell& cell);
 
 std::string to_markdown(const Table& table);
 std::string to_csv(const Table& table);
+
+// CSV with comment lines, as the published figures are kept and ncu prints.
+
+/// A CSV file after its comment lines ('#').
+struct CsvTable {
+  std::vector<std::string> columns{};
+  std::vector<std::vector<std::string>> rows{};
+  std::size_t column(const std::string& name) const;  // throws ResultError
+};
+/// RFC 4180: quotes, doubled quotes, commas and line breaks inside. `name` is for messages. Throws
+/// ResultError for a row of another length than the header.
+CsvTable parse_csv(std::string_view text, const std::string& name);
 
 }  // namespace amasia

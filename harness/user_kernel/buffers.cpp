@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
-#include "harness/text/input_file.hpp"
+#include "harness/text/file.hpp"
 #include "inputs/random.hpp"
 #include "inputs/sizes.hpp"
 

@@ -1,19 +1,20 @@
 #include "harness/user_kernel/description.hpp"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <string>
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include "harness/errors.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
-#include "harness/user_kernel/expression.hpp"
 #include "harness/user_kernel/user_app.hpp"
 
 namespace amasia {
@@ -268,12 +269,6 @@ class DescriptionReader {
     b.count = quantity_of(member(table, "count", of), "count");
     b.role = word_at<BufferRole>(member(table, "role", of), "role");
     read_contents(b, of, table);
-    for (const char* member_name : {"expected", "tolerance"}) {
-      if (!is_written(b.role) && table.get(member_name) != nullptr) {
-        refuse(*table.get(member_name),
-               fmt::format("{} is {}: only an output has '{}'", of, word_of(b.role), member_name));
-      }
-    }
     if (const toml::node* expected = table.get("expected")) {
       b.expected = file_of(*expected, "expected");
     }
@@ -282,36 +277,30 @@ class DescriptionReader {
   }
 
   void read_contents(BufferDescription& b, const std::string& of, const toml::table& table) const {
-    for (const char* name : {"fill", "low", "high", "value", "file", "fixed"}) {
-      if (!is_read(b.role) && table.get(name) != nullptr) {
-        refuse(*table.get(name), fmt::format("{} is {} and is poisoned before each run: it has no "
-                                             "'{}'",
-                                             of, word_of(b.role), name));
-      }
-    }
-    if (!is_read(b.role)) return;
     const toml::node* file = table.get("file");
     const toml::node* fill = table.get("fill");
-    if ((file == nullptr) == (fill == nullptr)) {
+    if (is_read(b.role) && (file == nullptr) == (fill == nullptr)) {
       refuse(fill == nullptr ? b.line : line_of(*fill),
              fmt::format("{} needs either 'fill' ({}) or 'file'", of, list_of_words<Fill>()));
-    }
-    if (file != nullptr) b.file = file_of(*file, "file");
-    if (const toml::node* fixed = table.get("fixed")) {
-      if (!fixed->is_boolean()) refuse(*fixed, "'fixed' is true or false");
-      if (file == nullptr) refuse(*fixed, fmt::format("{} has no 'file' to keep as it is", of));
-      b.fixed = fixed->value_or(false);
     }
     if (fill != nullptr) b.fill = word_at<Fill>(*fill, "fill");
     const bool uniform = fill != nullptr && b.fill == Fill::uniform;
     const bool constant = fill != nullptr && b.fill == Fill::constant;
-    for (const auto& [name, wanted] :
-         {std::pair{"low", uniform}, std::pair{"high", uniform}, std::pair{"value", constant}}) {
-      if (!wanted && table.get(name) != nullptr) {
-        refuse(*table.get(name),
-               fmt::format("'{}' belongs to fill = \"{}\"", name,
-                           constant || name == std::string("value") ? "constant" : "uniform"));
-      }
+    for (const auto& [name, belongs] :
+         {std::pair{"fill", is_read(b.role)}, std::pair{"low", uniform}, std::pair{"high", uniform},
+          std::pair{"value", constant}, std::pair{"file", is_read(b.role)},
+          std::pair{"fixed", file != nullptr}, std::pair{"expected", is_written(b.role)},
+          std::pair{"tolerance", is_written(b.role)}}) {
+      if (belongs || table.get(name) == nullptr) continue;
+      refuse(*table.get(name),
+             fmt::format("{}: '{}' does not belong to role \"{}\"{}", of, name, word_of(b.role),
+                         fill == nullptr ? "" : fmt::format(", fill \"{}\"", word_of(b.fill))));
+    }
+    if (!is_read(b.role)) return;
+    if (file != nullptr) b.file = file_of(*file, "file");
+    if (const toml::node* fixed = table.get("fixed")) {
+      if (!fixed->is_boolean()) refuse(*fixed, "'fixed' is true or false");
+      b.fixed = fixed->value_or(false);
     }
     if (constant) b.low = value_of_type(member(table, "value", of), "value", b.type);
     if (!uniform) return;
@@ -323,12 +312,9 @@ class DescriptionReader {
       refuse(*fill, fmt::format("{} is drawn from {} to {}: 'low' must be less than 'high'", of,
                                 b.low, b.high));
     }
-    if (!std::isfinite(b.high - b.low)) {
+    const double apart = b.high - b.low;
+    if (!std::isfinite(apart) || (!is_float(b.type) && apart >= 0x1p32)) {
       refuse(*fill, fmt::format("{}: 'low' and 'high' are too far apart", of));
-    }
-    if (is_float(b.type)) return;
-    if (b.high - b.low >= 4294967296.0) {
-      refuse(*fill, fmt::format("{}: 'low' and 'high' are 2^32 or more apart", of));
     }
   }
 
@@ -360,19 +346,14 @@ class DescriptionReader {
   void read_implementations(const toml::table& root) {
     const toml::node& node = member(root, "implementation", "the file");
     const auto* list = node.as_array();
-    if (list == nullptr) {
+    if (list == nullptr || list->empty()) {
       refuse(node, "implementations are written [[implementation]], in double brackets");
     }
     for (const toml::node& one : *list) {
       read_implementation(table_of(one, "implementation"));
     }
-    const auto& all = d_.implementations;
-    if (all.size() < 2) {
-      refuse(node,
-             fmt::format("there is {} implementation: a comparison needs two or more", all.size()));
-    }
     std::vector<std::string> names;
-    for (const ImplementationDescription& i : all) names.push_back(i.name);
+    for (const ImplementationDescription& i : d_.implementations) names.push_back(i.name);
     const auto place_of = [&](const char* which, std::size_t otherwise) {
       const toml::node* named = root.get(which);
       if (named == nullptr) return otherwise;
@@ -394,21 +375,12 @@ class DescriptionReader {
     } else if (d_.reference < baseline) {
       ++d_.reference;
     }
-    std::map<std::string, int> lines;
-    for (const ImplementationDescription& i : all) {
-      const auto [known, fresh] = lines.emplace(i.name, i.line);
-      if (!fresh) {
-        refuse(std::max(i.line, known->second),
-               fmt::format("two implementations are called '{}'", i.name));
-      }
-    }
   }
 
   void read_implementation(const toml::table& table) {
     ImplementationDescription i;
     i.line = line_of(table);
     i.name = text_at(table, "name", "an implementation");
-    check_name(table, "name", i.name);
     const std::string of = fmt::format("implementation '{}'", i.name);
     const toml::node* file = table.get("file");
     const toml::node* library = table.get("library");
@@ -606,6 +578,119 @@ Description parse_description(std::string_view text, const std::string& path) {
                                  in_one_line(std::string(error.description()))));
   }
   return d;
+}
+
+namespace {
+
+constexpr int deepest = 100;  // parentheses and signs within each other
+
+class Calculation {
+ public:
+  Calculation(std::string_view text, const ValueOf& value_of) : text_(text), value_of_(value_of) {}
+
+  std::int64_t result() {
+    const std::int64_t value = sum();
+    if (at_ < text_.size()) refuse(fmt::format("'{}' is not expected there", text_[at_]));
+    return value;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UsageError(fmt::format("\"{}\": {}", text_, why));
+  }
+
+  char peek() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  std::int64_t sum() {
+    std::int64_t value = product();
+    for (char c = peek(); c == '+' || c == '-'; c = peek()) {
+      ++at_;
+      const std::int64_t other = product();
+      const bool over = c == '+' ? __builtin_add_overflow(value, other, &value)
+                                 : __builtin_sub_overflow(value, other, &value);
+      if (over) refuse("its value is beyond 64 bits");
+    }
+    return value;
+  }
+
+  std::int64_t product() {
+    std::int64_t value = operand();
+    for (char c = peek(); c == '*' || c == '/'; c = peek()) {
+      ++at_;
+      const std::int64_t other = operand();
+      if (c == '*') {
+        if (__builtin_mul_overflow(value, other, &value)) refuse("its value is beyond 64 bits");
+        continue;
+      }
+      if (other == 0) refuse("it divides by zero");
+      if (other == -1 && value == std::numeric_limits<std::int64_t>::min()) {
+        refuse("its value is beyond 64 bits");
+      }
+      value /= other;
+    }
+    return value;
+  }
+
+  std::int64_t operand() {
+    if (++depth_ > deepest) refuse("it is nested too deeply");
+    const std::int64_t value = operand_within();
+    --depth_;
+    return value;
+  }
+
+  std::int64_t operand_within() {
+    const char c = peek();
+    if (c == '(') {
+      ++at_;
+      const std::int64_t value = sum();
+      if (peek() != ')') refuse("a parenthesis is not closed");
+      ++at_;
+      return value;
+    }
+    if (c == '-') {
+      ++at_;
+      std::int64_t value = 0;
+      if (__builtin_sub_overflow(std::int64_t{0}, operand(), &value)) {
+        refuse("its value is beyond 64 bits");
+      }
+      return value;
+    }
+    const std::size_t begin = at_;
+    const auto is_word = [&] {
+      return at_ < text_.size() &&
+             (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_');
+    };
+    while (is_word()) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word.empty()) {
+      refuse(c == '\0' ? "it ends where a number or a parameter is expected"
+                       : fmt::format("'{}' is not expected there", c));
+    }
+    std::int64_t value = 0;
+    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0) {
+      const auto known = value_of_(word);
+      if (!known) refuse(fmt::format("'{}' is no parameter", word));
+      return *known;
+    }
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error == std::errc::result_out_of_range) refuse("a number in it is beyond 64 bits");
+    if (end != word.data() + word.size()) refuse(fmt::format("'{}' is no integer", word));
+    return value;
+  }
+
+  std::string_view text_;
+  const ValueOf& value_of_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::int64_t evaluate(std::string_view text, const ValueOf& value_of) {
+  return Calculation(text, value_of).result();
 }
 
 }  // namespace amasia

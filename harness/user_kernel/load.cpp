@@ -15,48 +15,20 @@
 #include <fmt/ranges.h>
 
 #include "harness/errors.hpp"
-#include "harness/evidence/kernel_signature.hpp"
+#include "harness/evidence/cubins.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/text/input_file.hpp"
+#include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 #include "harness/user_kernel/buffers.hpp"
 
 namespace amasia {
 namespace {
 
-// What every GPU since Volta takes (CUDA C++ Programming Guide, "Technical Specifications per
-// Compute Capability").
-constexpr std::int64_t most_grid_x = 2147483647, most_grid_yz = 65535;
-constexpr std::int64_t most_threads_per_block = 1024, most_block_z = 64;
-constexpr std::int64_t most_cluster_blocks = 16;  // more than 8 is a request that a GPU may refuse
-constexpr int first_with_clusters = 90;
 constexpr std::size_t buffer_argument_bytes = 8;
 constexpr std::uint64_t largest_description = 1 << 20;
 /// What nvcc makes of the largest libraries has some 100 MB; it is held in memory.
 constexpr std::uint64_t largest_code = 1 << 30;
-
-/// Opt-in shared memory of a block, in bytes; of an architecture that is not known, the most that
-/// one has. The same source.
-std::size_t shared_limit(int architecture) {
-  switch (architecture) {
-    case 70:
-    case 72:
-      return 96 << 10;
-    case 75:
-      return 64 << 10;
-    case 80:
-    case 87:
-      return 163 << 10;
-    case 86:
-    case 89:
-    case 120:
-    case 121:
-      return 99 << 10;
-    default:
-      return 227 << 10;
-  }
-}
 
 std::string read_code(const std::string& file, const std::string& place) {
   return InputFile(file, place).content(largest_code);
@@ -94,134 +66,60 @@ class Sha256 {
 
 // --- the description against the code ---------------------------------------------------------
 
-/// Checks one launch. `file` is the code it is launched from; of a library there is none.
-class LaunchCheck {
- public:
-  LaunchCheck(const Description& d, const ImplementationDescription& i, const Parameters& p)
-      : d_(d), i_(i), p_(p) {}
+[[noreturn]] void refuse(const Description& d, int line, const std::string& what) {
+  throw UsageError(fmt::format("{}: {}", d.place(line), what));
+}
 
-  void arguments(const LaunchDescription& launch) const {
-    for (const ArgumentDescription& a : launch.arguments) {
-      if (a.buffer || a.real) continue;
-      const std::int64_t value = d_.value(a.integer, p_, INT64_MIN);
-      if (!holds(a.type, value)) {
-        refuse(a.line,
-               fmt::format("{} is {}, which no {} holds", a.integer.text, value, word_of(a.type)));
-      }
+/// Integers that fit their types. What a GPU takes no block, grid or cluster of, it says itself.
+void check_arguments(const Description& d, const LaunchDescription& launch, const Parameters& p) {
+  for (const ArgumentDescription& a : launch.arguments) {
+    if (a.buffer || a.real) continue;
+    const std::int64_t value = d.value(a.integer, p, INT64_MIN);
+    if (!holds(a.type, value)) {
+      refuse(d, a.line,
+             fmt::format("{} is {}, which no {} holds", a.integer.text, value, word_of(a.type)));
     }
   }
+}
 
-  UserLaunchShape shape(const LaunchDescription& launch) const {
-    UserLaunchShape s;
-    const auto extent = [&](const std::vector<Quantity>& of, std::array<unsigned, 3>& into,
-                            const std::array<std::int64_t, 3>& most) {
-      for (std::size_t i = 0; i < of.size(); ++i) {
-        into[i] = static_cast<unsigned>(d_.value(of[i], p_, 1, most[i]));
-      }
-    };
-    extent(launch.grid, s.grid, {most_grid_x, most_grid_yz, most_grid_yz});
-    extent(launch.block, s.block, {most_threads_per_block, most_threads_per_block, most_block_z});
-    extent(launch.cluster, s.cluster,
-           {most_cluster_blocks, most_cluster_blocks, most_cluster_blocks});
-    s.shared_bytes = static_cast<std::size_t>(d_.value(launch.shared, p_, 0, 1 << 30));
-    return s;
+UserLaunchShape shape_of(const Description& d, const LaunchDescription& launch,
+                         const Parameters& p) {
+  UserLaunchShape s;
+  const auto extent = [&](const std::vector<Quantity>& of, std::array<unsigned, 3>& into) {
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      into[i] = static_cast<unsigned>(d.value(of[i], p, 1, UINT32_MAX));
+    }
+  };
+  extent(launch.grid, s.grid);
+  extent(launch.block, s.block);
+  extent(launch.cluster, s.cluster);
+  s.shared_bytes = static_cast<std::size_t>(d.value(launch.shared, p, 0, 1 << 30));
+  return s;
+}
+
+/// A launch reads as many bytes of its arguments as the kernel has parameters, whatever is given.
+void check_parameters(const Description& d, const std::string& file,
+                      const LaunchDescription& launch, const KernelSignature& kernel) {
+  const auto& takes = kernel.parameters;
+  if (launch.arguments.size() != takes.size()) {
+    refuse(d, launch.line,
+           fmt::format("kernel '{}' of {} takes {} parameters ({} bytes), {} arguments are given",
+                       launch.entry, file, takes.size(), fmt::join(takes, ", "),
+                       launch.arguments.size()));
   }
-
-  void against(const LaunchDescription& launch, const KernelSignature& kernel,
-               const CodeFile& code) const {
-    const UserLaunchShape s = shape(launch);
-    const auto product = [](const std::array<unsigned, 3>& e) {
-      return std::uint64_t{e[0]} * e[1] * e[2];
-    };
-    const std::uint64_t threads = product(s.block);
-    if (threads > static_cast<std::uint64_t>(most_threads_per_block)) {
-      refuse(launch.block.front().line,
-             fmt::format("a block of {} threads{} is more than the {} that a GPU takes", threads,
-                         at_size(), most_threads_per_block));
-    }
-    if (kernel.most_threads > 0 && threads > kernel.most_threads) {
-      refuse(launch.block.front().line,
-             fmt::format("a block of {} threads{} is more than the {} that __launch_bounds__ of "
-                         "kernel '{}' allows",
-                         threads, at_size(), kernel.most_threads, launch.entry));
-    }
-    for (std::size_t i = 0; i < kernel.exact_block.size(); ++i) {
-      if (kernel.exact_block[i] != s.block[i]) {
-        refuse(launch.block.front().line,
-               fmt::format("a block is {}{}, and kernel '{}' was compiled for one of {}",
-                           fmt::join(s.block, " x "), at_size(), launch.entry,
-                           fmt::join(kernel.exact_block, " x ")));
-      }
-    }
-    const std::size_t shared = s.shared_bytes + kernel.static_shared_bytes;
-    if (shared > shared_limit(code.architecture)) {
-      refuse(launch.shared.line,
-             fmt::format("{} bytes of shared memory{}, {} of them in the kernel, are more than the "
-                         "{} that a block of sm_{} has",
-                         shared, at_size(), kernel.static_shared_bytes,
-                         shared_limit(code.architecture), code.architecture));
-    }
-    check_cluster(launch, s, product(s.cluster), code);
-    check_parameters(launch, kernel);
+  for (std::size_t i = 0; i < takes.size(); ++i) {
+    const ArgumentDescription& a = launch.arguments[i];
+    const std::size_t has = a.buffer ? buffer_argument_bytes : bytes_of(a.type);
+    if (has == takes[i]) continue;
+    refuse(d, a.line,
+           fmt::format("argument {} of kernel '{}' has {} bytes ({}), the kernel's parameter has "
+                       "{}",
+                       i + 1, launch.entry, has,
+                       a.buffer ? "buffer '" + d.buffers[*a.buffer].name + "'"
+                                : std::string(word_of(a.type)),
+                       takes[i]));
   }
-
- private:
-  [[noreturn]] void refuse(int line, const std::string& what) const {
-    throw UsageError(fmt::format("{}: {}", d_.place(line), what));
-  }
-
-  std::string at_size() const {
-    const std::string size = p_.to_string();
-    return size.empty() ? "" : fmt::format(" (at {})", size);
-  }
-
-  void check_cluster(const LaunchDescription& launch, const UserLaunchShape& s,
-                     std::uint64_t blocks, const CodeFile& code) const {
-    if (blocks == 1) return;
-    const int line = launch.cluster.front().line;
-    if (code.architecture < first_with_clusters) {
-      refuse(line, fmt::format("{} is for sm_{}, and clusters need sm_{}", i_.file,
-                               code.architecture, first_with_clusters));
-    }
-    if (blocks > static_cast<std::uint64_t>(most_cluster_blocks)) {
-      refuse(line, fmt::format("a cluster of {} blocks is more than the {} that a GPU takes",
-                               blocks, most_cluster_blocks));
-    }
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (s.grid[i] % s.cluster[i] != 0) {
-        refuse(line, fmt::format("a grid of {}{} does not consist of clusters of {}",
-                                 fmt::join(s.grid, " x "), at_size(), fmt::join(s.cluster, " x ")));
-      }
-    }
-  }
-
-  void check_parameters(const LaunchDescription& launch, const KernelSignature& kernel) const {
-    const auto& takes = kernel.parameters;
-    if (launch.arguments.size() != takes.size()) {
-      refuse(launch.line,
-             fmt::format("kernel '{}' of {} takes {} parameters ({} bytes), {} arguments "
-                         "are given",
-                         launch.entry, i_.file, takes.size(), fmt::join(takes, ", "),
-                         launch.arguments.size()));
-    }
-    for (std::size_t i = 0; i < takes.size(); ++i) {
-      const ArgumentDescription& a = launch.arguments[i];
-      const std::size_t has = a.buffer ? buffer_argument_bytes : bytes_of(a.type);
-      if (has == takes[i]) continue;
-      refuse(a.line,
-             fmt::format("argument {} of kernel '{}' has {} bytes ({}), the kernel's parameter "
-                         "has {}",
-                         i + 1, launch.entry, has,
-                         a.buffer ? "buffer '" + d_.buffers[*a.buffer].name + "'"
-                                  : std::string(word_of(a.type)),
-                         takes[i]));
-    }
-  }
-
-  const Description& d_;
-  const ImplementationDescription& i_;
-  const Parameters& p_;
-};
+}
 
 // --- implementations --------------------------------------------------------------------------
 
@@ -333,7 +231,7 @@ class DescribedImplementation {
   std::vector<KernelUse> kernels() const { return loaded_->kernels; }
 
   /// Why the code of the file does not run on this device.
-  std::optional<std::string> objection(const Instance& instance, const Device& device) const {
+  std::optional<std::string> objection(const Device& device) const {
     const ImplementationDescription& i = about();
     if (i.is_library) return std::nullopt;
     const CodeFile code = read_code_file(read_code(i.file, description_->place(i.line)));
@@ -347,22 +245,12 @@ class DescribedImplementation {
           "-arch=sm_{}",
           i.file, code.architecture, has / 10, has % 10, has);
     }
-    const auto& buffers = dynamic_cast<const UserBuffers&>(instance);
-    const LaunchCheck check(*description_, i, buffers.parameters());
-    for (const LaunchDescription& launch : i.launches) {
-      const UserLaunchShape s = check.shape(launch);
-      if (s.shared_bytes > device.shared_per_block) {
-        return fmt::format("needs {} bytes of shared memory per block, this GPU has {}",
-                           s.shared_bytes, device.shared_per_block);
-      }
-    }
     return std::nullopt;
   }
 
  private:
   Launch kernel(const LaunchDescription& launch, const UserBuffers& buffers) const {
-    const UserLaunchShape shape =
-        LaunchCheck(*description_, about(), buffers.parameters()).shape(launch);
+    const UserLaunchShape shape = shape_of(*description_, launch, buffers.parameters());
     const void* const function = loaded_->module->kernel(launch.kernel, shape);
     KernelUse use;
     use.function = function;
@@ -450,27 +338,27 @@ void check_description(Description& d, const Parameters& p) {
     }
   }
   for (ImplementationDescription& i : d.implementations) {
-    const LaunchCheck check(d, i, p);
     std::optional<CodeFile> code;
     if (!i.is_library) {
       const std::string bytes = read_code(i.file, d.place(i.line));
       try {
         code = read_code_file(bytes);
       } catch (const UsageError& error) {
-        throw UsageError(fmt::format("{}: {} {}", d.place(i.line), i.file, error.what()));
+        refuse(d, i.line, fmt::format("{} {}", i.file, error.what()));
       }
     }
     for (LaunchDescription& launch : i.launches) {
-      check.arguments(launch);
+      check_arguments(d, launch, p);
       if (!code) continue;
+      shape_of(d, launch, p);
       std::string reason;
       const KernelSignature* const kernel = code->find(launch.entry, reason);
       if (kernel == nullptr) {
-        throw UsageError(fmt::format("{}: {} has no kernel '{}': {}", d.place(launch.line), i.file,
-                                     launch.entry, reason));
+        refuse(d, launch.line,
+               fmt::format("{} has no kernel '{}': {}", i.file, launch.entry, reason));
       }
       launch.kernel = kernel->name;
-      check.against(launch, *kernel, *code);
+      check_parameters(d, i.file, launch, *kernel);
     }
   }
 }
@@ -509,8 +397,8 @@ UserApp load_user_app(Description d) {
     implementation.prepare = [one](const Instance& instance, const Device&) {
       return one.prepare(instance);
     };
-    implementation.unsupported = [one](const Instance& instance, const Device& device) {
-      return one.objection(instance, device);
+    implementation.unsupported = [one](const Instance&, const Device& device) {
+      return one.objection(device);
     };
     implementation.kernels = [one](const Instance&, const Device&) { return one.kernels(); };
     if (!about.is_library) implementation.code = about.file;

@@ -17,7 +17,7 @@ from plots.data.sessions import Measured, case_text, identities, measured_in, se
 from plots.folders import Note
 from plots.statistics.claims import invalidity_in
 
-LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/stopping_rule.hpp
+LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/schedule.hpp
 _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more about a size
 
 

@@ -1,5 +1,5 @@
 """What a strategy gains at its best, divided into what its schedule gains and what its way of
-moving data gains (as harness/conclusions/gains.cpp)."""
+moving data gains (as harness/conclusions/comparison.cpp)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be said of a comparison. Of one run harness/conclusions/claim.cpp says it."""
+"""What may be said of a comparison. Of one run harness/conclusions/comparison.cpp says it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_too_few_rounds(comparison: Any) -> bool:
     return comparison.verdict == NOT_RESOLVED and apart
 
 
-_MOST_OF_A_TIE = 0.02  # most_of_a_tie of harness/conclusions/claim.hpp
+_MOST_OF_A_TIE = 0.02  # most_of_a_tie of harness/conclusions/comparison.hpp
 
 
 def most_difference(low: float, high: float) -> float | None:

@@ -72,7 +72,6 @@ MISTAKES = [
     ("run gemm --size mode=fp16", "fp32 or bf16"),
     ("verify --seed -1", "'-1' is no whole number"),
     ("tune --out x.json", "amasia tune has no option '--out'"),
-    ("completion csh", "bash"),
     ("bench kernel.cu", "a description in TOML"),
     ("export", "expected amasia export FILE"),
     ("export a.json b.json", "'b.json' is one argument too many"),
@@ -317,7 +316,6 @@ def test_every_option(amasia: Run, tmp_path) -> None:
 def test_a_reference_beyond_the_memory(amasia: Run, size: tuple[str, str]) -> None:
     done = amasia("verify", "--reference", size[0], "--size", size[1], status=2)
     assert re.fullmatch(
-        rf"amasia: {size[0]} \S*: out of host memory: \S+ GB are needed for one array, "
-        r"\S+ GB are available; choose a smaller --size\n",
+        rf"amasia: {size[0]} \S*: out of host memory; choose a smaller --size\n",
         done.stderr,
     )

@@ -1,4 +1,4 @@
-"""Where results go: mounts, links, long names, two outputs to one place, a place that is gone when
+"""Where results go: mounts, links, long names, a place that is gone when
 the work is done; and commands that are suggested. On the stub device."""
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import shlex
-import signal
 import subprocess
 
 import pytest
@@ -90,34 +89,6 @@ def test_what_cannot_be_written_at_the_end_is_in_the_journal_that_is_named(stub:
     rescued = stub.folder / "rescued.json"
     stub.run(*words[1:4], str(rescued))
     assert len(read_result(rescued)["groups"]) == 3
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (("--csv", "-"), ("--json", "-")),
-        (("--csv", "-"), ("--markdown", "link")),
-        (("--csv", "link"), ("--markdown", "/proc/self/fd/1")),
-        (("--out", "link"), ("--csv", "-")),
-        (("--csv", "fifo"), ("--markdown", "other-name-of-fifo")),
-        (("--csv", "log"), ("--markdown", "-")),
-    ],
-)
-def test_two_outputs_do_not_go_to_one_place(
-    stub: Stub, one: tuple[str, str], other: tuple[str, str]
-) -> None:
-    (stub.folder / "link").symlink_to("/proc/self/fd/1")
-    os.mkfifo(stub.folder / "fifo")
-    (stub.folder / "other-name-of-fifo").symlink_to("fifo")
-    with (stub.folder / "log").open("w") as log:
-        process = stub.start(*RUN, *one, *other, stdout=log, stderr=subprocess.PIPE, text=True)
-        try:
-            _, said = process.communicate(timeout=60)
-        finally:
-            process.send_signal(signal.SIGKILL)
-    assert process.returncode == 2 and len(said.splitlines()) == 1, said
-    assert "two outputs would be mixed there" in said
-    assert stub.opened() == [] and (stub.folder / "log").read_text() == ""
 
 
 def test_the_null_device_takes_any_number_and_a_dash_is_no_result_file(stub: Stub) -> None:

@@ -1,5 +1,5 @@
-"""What a person reads before measuring: help, list, --dry-run, completion, and the
-closing sentence that names the next command."""
+"""What a person reads before measuring: help, list, --dry-run, and the closing
+sentence that names the next command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -126,48 +125,6 @@ def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):
         verify = ("verify", "stub", "--size", "n=1000")
         done = stub(*verify, cwd=tmp_path, AMASIA_STUB=json.dumps(what), status=0)
         assert ("largest error" in done.stdout) == bool(said) and re.search(said, done.stdout)
-
-
-@pytest.mark.parametrize(
-    ("line", "some", "others"),
-    [
-        ("amasia ", {"run", "study", "help", "--version"}, {"--size"}),
-        ("amasia stu", {"study"}, {"run"}),
-        ("amasia help re", {"reproduce"}, {"run"}),
-        ("amasia run --", {"--size", "--dry-run", "--help"}, {"--reference", "run"}),
-        ("amasia run --cache ", {"cold", "hot"}, {"--cache"}),
-        ("amasia tune --preset s", {"smoke", "sweep"}, {"quick"}),
-        ("amasia study seed000-t", {"seed000-table4"}, {"quick"}),
-        ("amasia verify hot", {"hotspot"}, {"nw"}),
-        ("amasia completion ", {"bash", "fish", "zsh"}, set()),
-        ("amasia run --cold", set(), {"cold"}),
-    ],
-)
-def test_what_is_typed_is_continued(amasia, line, some, others):
-    words = line.split(" ")
-    asked = ("completion", "amasia", words[-1], words[-2])  # as bash calls it
-    offered = set(amasia(*asked, COMP_LINE=line, status=0).stdout.split())
-    assert some <= offered and not others & offered
-    behind = amasia(*asked, COMP_LINE=line + "xyz", COMP_POINT=str(len(line)))
-    assert set(behind.stdout.split()) == offered
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_takes_its_script(amasia, tmp_path, shell):
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    asks = {
-        "bash": "complete -p amasia",
-        "zsh": "whence compgen",
-        "fish": "complete --do-complete 'amasia run --cache '",
-    }[shell]
-    script = amasia("completion", shell).stdout + asks + "\n"
-    path = f"{os.path.dirname(program('amasia'))}:{os.environ['PATH']}"
-    done = subprocess.run(
-        [shell], input=script, capture_output=True, text=True, check=True,
-        env={**os.environ, "PATH": path},
-    )  # fmt: skip
-    assert {"fish": "cold", "bash": "amasia completion", "zsh": "compgen"}[shell] in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -158,14 +158,6 @@ def test_what_was_finished_is_kept_and_continued(profiled):
     assert "open stub n=1000" not in profiled.log.read_text()
 
 
-def test_what_the_profiler_printed_is_kept_on_request(profiled):
-    raw = profiled.folder / "raw"
-    profiled.counted("--raw", str(raw))
-    (path,) = raw.iterdir()
-    assert path.name == "stub-n-1000-cold-stream.csv"
-    assert '"ID","Process ID"' in path.read_text()
-
-
 def test_a_file_that_was_changed_says_so(profiled):
     profiled.counted()
     document = profiled.file()

@@ -197,7 +197,7 @@ def test_the_checks_and_the_analysis_recognise_a_row_by_the_same_columns() -> No
     assert checks["KEY"] == constants(ROOT / "plots/report/references.py")["KEY"]
     columns = (ROOT / "tests/golden/summary.csv").read_text().split("\n")[0].split(",")
     assert set(checks["KEY"]) <= set(columns)
-    header = (ROOT / "harness/cli/exit_status.hpp").read_text(encoding="utf-8")
+    header = (ROOT / "harness/cli/command_line.hpp").read_text(encoding="utf-8")
     statuses = {int(number) for number in re.findall(r"^  exit_\w+ = (\d+),", header, re.MULTILINE)}
     assert set(checks["STATUS"]) == statuses - {0}
 

@@ -16,9 +16,9 @@
 
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/recomputed.hpp"
-#include "harness/evidence/kernel_signature.hpp"
+#include "harness/evidence/cubins.hpp"
+#include "harness/evidence/disassembler.hpp"
 #include "harness/evidence/ptx.hpp"
-#include "harness/evidence/sass.hpp"
 #include "harness/parameters.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/tuning.hpp"
@@ -26,10 +26,10 @@
 #include "harness/results/envelope.hpp"
 #include "harness/results/profile.hpp"
 #include "harness/results/result.hpp"
-#include "harness/text/csv_table.hpp"
 #include "harness/text/gzip.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/pattern.hpp"
+#include "harness/text/table.hpp"
 #include "harness/user_kernel/description.hpp"
 #include "inputs/formats/grid.hpp"
 #include "inputs/formats/keys.hpp"
@@ -305,7 +305,7 @@ TEST(FuzzedDescriptions, AreReadAndComputedOrRefused) {
                                        "grid = ", "-",       "*",     "/ 0"};
   fuzz(corpus_of("description"), words, 2000, [](const std::string& text) {
     const Description d = parse_description(text, "fuzzed.toml");
-    EXPECT_GE(d.implementations.size(), 2u);
+    EXPECT_GE(d.implementations.size(), 1u);
     EXPECT_LT(d.reference, d.implementations.size());
     for (const Parameters& size : d.sizes()) {
       for (const BufferDescription& b : d.buffers) d.value(b.count, size, 1);
@@ -331,7 +331,6 @@ TEST(FuzzedCode, Signatures) {
     const CodeFile code = read_code_file(bytes);
     std::string reason;
     code.find("saxpy", reason);
-    for (const KernelSignature& k : code.kernels) EXPECT_EQ(k.exact_block.size() % 3, 0u);
   });
 }
 

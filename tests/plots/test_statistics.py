@@ -99,7 +99,7 @@ def test_a_p_value_is_where_the_interval_begins_to_exclude():
     assert 0 <= independent_p_value(many, many + 5) < 1e-15
 
 
-# The harness is held to the same file (tests/harness/statistics/interval_rule_test.cpp).
+# The harness is held to the same file (tests/harness/statistics/series_test.cpp).
 CASES = json.loads((Path(__file__).parent / "interval_cases.json").read_text())["cases"]
 
 

@@ -51,7 +51,7 @@ def test_every_command_of_the_program_is_placed() -> None:
 
 
 def test_every_exit_status_is_named_with_its_meaning() -> None:
-    header = read("harness/cli/exit_status.hpp")
+    header = read("harness/cli/command_line.hpp")
     number = dict(re.findall(r"(exit_\w+) = (\d+)", header))
     meaning = dict(re.findall(r'ExitMeaning\{(exit_\w+),\s+"([^"]+)"\}', header))
     assert set(number) == set(meaning) and len(number) > 5

@@ -8,7 +8,6 @@
 #include "harness/errors.hpp"
 #include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
-#include "harness/text/shell.hpp"
 #include "harness/user_kernel/load.hpp"
 #include "harness/user_kernel/user_app.hpp"
 

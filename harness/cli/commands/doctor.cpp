@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/outputs.hpp"
 #include "harness/evidence/disassembler.hpp"
 #include "harness/text/output.hpp"
 

@@ -19,7 +19,7 @@ Action declare_export(CLI::App& options) {
   add_output(options, "--markdown", forms->markdown, "as Markdown, - for stdout",
              "stdout, when no form is asked for");
   return [path, forms](const Invocation&) {
-    keep_inputs({*path}, "", *forms);
+    keep_inputs({*path}, *forms);
     const ResultFile file = std::move(read_result_files({*path}).front());
     if (forms->none()) forms->markdown = "-";
     write_exports(file, *forms);

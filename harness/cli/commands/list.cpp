@@ -7,15 +7,14 @@
 #include <fmt/ranges.h>
 
 #include "harness/ceiling.hpp"
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/outputs.hpp"
+#include "harness/plan/inventory.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
-#include "harness/published/inventory.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/text/output.hpp"
-#include "harness/text/wrap.hpp"
 
 namespace amasia {
 namespace {

@@ -18,16 +18,18 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// Keeps of every input what `keep` leaves of it, where anything is asked for. `name_of` says what
-/// a row or its group is known by. An input that has nothing any more is no session without a case.
-template <class NameOf, class Keep>
+std::string app_of(const std::string& variant) { return variant.substr(0, variant.find('/')); }
+std::string itself(const std::string& variant) { return variant; }
+
+/// Takes out of every input the rows whose name is asked for, or all others. An input that has
+/// nothing any more is no session without a case.
 void reduce(std::vector<ResultFile>& files, std::vector<std::string>& inputs, const Names& asked,
-            const char* what, const NameOf& name_of, const Keep& keep) {
+            const char* what, std::string (&name_of)(const std::string& variant), bool stay) {
   if (asked.empty()) return;
   Names seen;
   for (const ResultFile& file : files) {
     for (const GroupResult& group : file.groups) {
-      for (const Row& row : group.rows) seen.insert(name_of(group, row));
+      for (const Row& row : group.rows) seen.insert(name_of(row.variant));
     }
   }
   for (const std::string& name : asked) {
@@ -36,7 +38,9 @@ void reduce(std::vector<ResultFile>& files, std::vector<std::string>& inputs, co
                                  seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
   }
   for (std::size_t f = files.size(); f-- > 0;) {
-    files[f] = keep(std::move(files[f]), asked);
+    files[f] = only_rows(std::move(files[f]), [&](const std::string& variant) {
+      return asked.contains(name_of(variant)) == stay;
+    });
     if (!files[f].groups.empty() || !files[f].microbenchmarks.empty()) continue;
     files.erase(files.begin() + static_cast<std::ptrdiff_t>(f));
     inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
@@ -47,12 +51,11 @@ void reduce(std::vector<ResultFile>& files, std::vector<std::string>& inputs, co
 ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out, const Names& apps,
                         const Names& without) {
   std::vector<ResultFile> files = read_result_files(inputs);
-  reduce(
-      files, inputs, apps, "a group of the app",
-      [](const GroupResult& group, const Row&) { return group.key.app; }, only_apps);
-  reduce(
-      files, inputs, without, "a row of the variant",
-      [](const GroupResult&, const Row& row) { return row.variant; }, without_variants);
+  for (ResultFile& file : files) {
+    if (!apps.empty()) file.microbenchmarks.clear();
+  }
+  reduce(files, inputs, apps, "a group of the app", app_of, true);
+  reduce(files, inputs, without, "a row of the variant", itself, false);
   check_writable(out, 1 << 20);
   const Merged merged = merge(files, inputs);
   for (const std::string& note : merged.notes) print_prose("note: {}\n", note);

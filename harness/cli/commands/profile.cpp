@@ -4,17 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/preview.hpp"
+#include "harness/cli/outputs.hpp"
 #include "harness/process/profiler.hpp"
-#include "harness/report/profile.hpp"
+#include "harness/report/markdown.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/profiling.hpp"
 #include "harness/text/output.hpp"
-#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -22,7 +20,7 @@ namespace {
 struct ProfileRequest {
   CampaignRequest campaign{};
   SessionOptions session{};
-  std::string tuning{}, raw_folder{};
+  std::string tuning{};
   bool dry_run = false, counters = false;
 };
 
@@ -123,9 +121,6 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
   }
   constexpr std::uint64_t room = 16 << 20;
   check_writable(out, room);
-  if (!r.raw_folder.empty()) {
-    check_writable((std::filesystem::path(r.raw_folder) / "group.csv").string(), room);
-  }
   ProfileFile file;
   file.groups = finished_before(out, r.session.existing, device);
   file.provenance = describe_run(argv, r.campaign, queried);
@@ -133,7 +128,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
   print_prose("profile on {} with {}: {} groups, counters to {}\n", device.name, file.profiler,
               plan.size(), out);
   const ProfilingOutcome outcome =
-      run_profiling(plan, std::move(file), {ncu, r.raw_folder}, r.session,
+      run_profiling(plan, std::move(file), ncu, r.session,
                     [&out](const ProfileFile& so_far) { write_profile_file(out, so_far); });
   return conclude(outcome, out);
 }
@@ -147,11 +142,6 @@ Action declare_profile(CLI::App& options) {
   add_device_of_child(options, r->session);
   add_tuning(options, r->tuning);
   add_keeping(options, r->session);
-  options
-      .add_option("--raw", r->raw_folder,
-                  "also keep what Nsight Compute printed here, a file for each group")
-      ->default_str("not written")
-      ->type_name("FOLDER");
   add_dry_run(options, r->dry_run);
   options.add_flag("--counters", r->counters, "what is counted, as a table; run nothing");
   return [r](const Invocation& invocation) { return profile(*r, invocation.argv); };

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/preview.hpp"
+#include "harness/cli/outputs.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/again.hpp"
@@ -19,7 +18,6 @@
 #include "harness/results/provenance.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
-#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -121,7 +119,7 @@ SessionOutcome measure_again(const Again& again, const ReproduceRequest& r,
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-reproduce", device_slug(queried.device.name)),
                                  options.existing == Existing::resume);
-    keep_inputs({r.file}, options.out, {});
+    keep_inputs({r.file}, {}, options.out);
   }
   constexpr std::uint64_t room = 64 << 20;
   check_writable(options.out, room);
@@ -142,7 +140,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
     print_preview({"reproduce " + r.file, again.campaign, look_at(r.session), true});
     return exit_ok;
   }
-  keep_inputs({r.file}, r.session.out, {});
+  keep_inputs({r.file}, {}, r.session.out);
   // First of all: without a GPU nothing is possible, for one reason.
   const Provenance queried = query_in_child(r.session);
   say_not_possible(again.not_possible);

@@ -4,7 +4,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
-#include "harness/cli/values.hpp"
+#include "harness/cli/options.hpp"
 #include "harness/errors.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
@@ -13,15 +13,8 @@
 namespace amasia {
 namespace {
 
-std::vector<std::string> study_names() {
-  std::vector<std::string> names;
-  for (const Study& s : studies()) names.emplace_back(s.name);
-  for (std::string& name : inventory_names()) names.push_back(std::move(name));
-  return names;
-}
-
 /// An app stands where a study is expected.
-std::string objection_to_study(const std::string& name) {
+std::string objection_to_study(std::string& name) {
   if (is_study(name) || find_app(name.substr(0, name.find('/'))) == nullptr) return {};
   return fmt::format("'{0}' is no study: amasia study quick {0}", name);
 }
@@ -48,7 +41,7 @@ Action declare_study(CLI::App& options) {
   r->campaign.launches.clear();
   options.add_option("name", r->campaign.study, "which study: amasia list shows them")
       ->required()
-      ->check(offers(study_names(), objection_to_study))
+      ->check(CLI::Validator(objection_to_study, ""))
       ->type_name("STUDY");
   add_patterns(options, r->campaign.patterns);
   add_modes(options, r->campaign);

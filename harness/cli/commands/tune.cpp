@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/preview.hpp"
-#include "harness/conclusions/claim.hpp"
+#include "harness/cli/outputs.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/text/output.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/preview.hpp"
+#include "harness/cli/outputs.hpp"
 #include "harness/registry.hpp"
 #include "harness/text/output.hpp"
 

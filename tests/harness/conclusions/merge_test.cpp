@@ -1,13 +1,13 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/selection.hpp"
-#include "harness/statistics/interval_rule.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
+#include "harness/statistics/series.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
@@ -301,24 +301,91 @@ TEST(MergeSessions, AnIndexThatNamesNoSessionIsRefused) {
                        "the provenance has no sessions"));
 }
 
-TEST(OnlyApps, OneSessionThatIsLeftIsTheFilesProvenance) {
+TEST(OnlyRows, OneSessionThatIsLeftIsTheFilesProvenance) {
   ResultFile a = shard("", {1}), b = shard("", {1, 2});
   a.provenance.date_utc = "2026-01-01T00:00:00Z";
   b.provenance.date_utc = "2026-01-02T00:00:00Z";
   b.provenance.device.uuid_hash = "another";
-  b.groups[1].key.app = "other";
+  for (Row& row : b.groups[1].rows)
+    row.variant = "other" + row.variant.substr(row.variant.find('/'));
+  const auto of_app = [](const std::string& app) {
+    return [app](const std::string& variant) { return variant.starts_with(app); };
+  };
   const ResultFile merged = merge_files({a, b}, {"a.json", "b.json"});
   ASSERT_EQ(merged.provenance.sessions.size(), 2u);
-  const ResultFile other = only_apps(merged, {"other"});
+  const ResultFile other = only_rows(merged, of_app("other/"));
   ASSERT_EQ(other.groups.size(), 1u);
-  EXPECT_EQ(other.groups[0].key.app, "other");
   EXPECT_FALSE(other.groups[0].session);
   EXPECT_TRUE(other.provenance.sessions.empty());
   EXPECT_EQ(other.provenance.date_utc, b.provenance.date_utc);
   EXPECT_EQ(other.provenance.device.uuid_hash, "another");
-  EXPECT_TRUE(other.microbenchmarks.empty());
-  EXPECT_EQ(only_apps(merged, {a.groups[0].key.app}).provenance.sessions.size(), 2u);
-  EXPECT_TRUE(only_apps(merged, {"none"}).groups.empty());
+  EXPECT_EQ(only_rows(merged, of_app("hotspot/")).provenance.sessions.size(), 2u);
+  EXPECT_TRUE(only_rows(merged, of_app("none/")).groups.empty());
+}
+
+ResultFile run_on(const std::string& gpu, const std::string& date) {
+  ResultFile file{sample_provenance(), sample_ceilings(), {sample_group(512)}};
+  file.provenance.device.uuid_hash = gpu;
+  file.provenance.date_utc = date;
+  return file;
+}
+
+const ResultFile a = run_on("one", "2026-11-20T10:00:00Z");
+
+TEST(Sessions, APartOfACampaignNamesItsGpu) {
+  ResultFile shard = a;
+  EXPECT_EQ(gpu_of(shard.provenance, shard.groups[0]), "one");
+  shard.groups[0].uuid_hash = "two";
+  EXPECT_EQ(gpu_of(shard.provenance, shard.groups[0]), "two");
+}
+
+TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
+  ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
+  two.groups.push_back(sample_group(1024));
+  const ResultFile merged = merge_files({a, two}, {"a", "two"});
+  const auto shown = shown_groups(merged);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0]->session, 0);
+  EXPECT_EQ(shown[1]->session, 1);
+}
+
+TEST(Sessions, TablesShowTheFirstWithTheLeastRounds) {
+  ResultFile few = a, more = run_on("two", "2026-11-20T11:00:00Z"),
+             three = run_on("three", "2026-11-21T11:00:00Z");
+  few.groups[0].rounds = 8;
+  more.groups[0].rounds = 15;
+  three.groups[0].rounds = 51;
+  ResultFile merged = merge_files({few, more, three}, {"a", "two", "three"});
+  const auto shown = [&merged] { return shown_groups(merged).at(0)->session; };
+  EXPECT_EQ(shown(), 1);
+  std::swap(merged.groups[0], merged.groups[1]);  // in whatever order they stand
+  EXPECT_EQ(shown(), 1);
+  std::swap(merged.groups[0], merged.groups[1]);
+  merged.groups[0].rounds = 15;
+  EXPECT_EQ(shown(), 0);
+}
+
+TEST(Sessions, TablesShowTheOneWithMoreVariants) {
+  ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
+  Row more = two.groups[0].rows[2];
+  more.variant = "hotspot/cuda_barrier";
+  two.groups[0].rows.push_back(more);
+  ResultFile three = run_on("three", "2026-11-21T11:00:00Z");
+  const ResultFile merged = merge_files({a, two, three}, {"a", "two", "three"});
+  ASSERT_EQ(shown_groups(merged).size(), 1u);
+  EXPECT_EQ(shown_groups(merged)[0]->session, 1);
+  ResultFile disturbed = merged;
+  for (GroupResult& group : disturbed.groups) {
+    if (group.session == 1) group.invalid = {{InvalidKind::interference, "somebody", "wait"}};
+  }
+  EXPECT_EQ(shown_groups(disturbed)[0]->session, 0);
+  // Of other code it does not stand for the first.
+  ResultFile other = merged;
+  for (GroupResult& group : other.groups) {
+    if (group.session != 1) continue;
+    for (Row& row : group.rows) row.source_digest = "another";
+  }
+  EXPECT_EQ(shown_groups(other)[0]->session, 0);
 }
 
 }  // namespace

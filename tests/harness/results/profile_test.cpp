@@ -6,7 +6,6 @@
 
 #include <set>
 
-#include "harness/results/profile_fields.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

@@ -102,14 +102,6 @@ TEST(Provenance, ADateIsInTheCalendar) {
   }
 }
 
-TEST(Provenance, DoubtsADateThatCannotBe) {
-  EXPECT_EQ(doubt_of_date("1970-01-01T00:00:00Z"),
-            "dated 1970-01-01T00:00:00Z, before there was this suite");
-  EXPECT_TRUE(doubt_of_date("2099-01-01T00:00:00Z"));
-  EXPECT_FALSE(doubt_of_date("2024-02-29T12:00:00Z"));
-  EXPECT_FALSE(doubt_of_date(utc_now()));
-}
-
 TEST(Provenance, NamesTheHostOnlyWhenAsked) {
   EXPECT_EQ(collect_provenance({}, "", {}).host_name, "");
   char name[256] = {};

@@ -8,13 +8,13 @@
 #include <filesystem>
 #include <set>
 
-#include "harness/conclusions/gains.hpp"
+#include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/registry.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/session.hpp"
-#include "harness/statistics/interval_rule.hpp"
 #include "harness/statistics/schedule.hpp"
+#include "harness/statistics/series.hpp"
 #include "tests/files.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
 #include "tests/messages.hpp"
@@ -169,13 +169,6 @@ TEST(GroupLoop, RoundsThatDependOnEachOtherWidenTheInterval) {
   EXPECT_GT(half_width(wide), 1.5 * half_width(narrow));
   EXPECT_GT(half_width(*dependent.rows[2].time_ms), 1.5 * half_width(*independent.rows[2].time_ms));
   EXPECT_TRUE(warns(dependent, "the interval allows for it"));
-}
-
-TEST(GroupLoop, AnOutputThatCannotBeWrittenLosesNothing) {
-  const GroupResult g = measured(plan_of(), {{"unwritable", "/no/grid.txt: No such file"}});
-  EXPECT_EQ(g.warnings, std::vector<std::string>{"the output of stub/baseline was not written: "
-                                                 "/no/grid.txt: No such file"});
-  for (const Row& row : g.rows) EXPECT_EQ(row.status, RowStatus::ok);
 }
 
 TEST(GroupLoop, AThrottledSampleIsRepeatedThreeTimesAtMost) {
@@ -398,35 +391,6 @@ TEST(GroupLoop, ARowThatCannotRunLeavesTheOthers) {
   // Whatever else goes wrong ends the group: the caller has a process of its own for it.
   EXPECT_THROW(with_rows(plan_of(), R"({"stub/tma": {"fault": {"do": "break"}}})"),
                std::runtime_error);
-}
-
-TEST(GroupLoop, SaysWhichRowIsAtWorkBeforeItCouldTakeTheProcessDown) {
-  PlannedGroup plan = plan_of();
-  plan.effort.energy = true;
-  Lines lines;
-  const GroupResult g = measured(plan, {{"rows", {{"stub/tma", {{"energy_mj", 5.0}}}}}}, &lines);
-  for (int row = 0; row < 4; ++row) {
-    for (const char* step : {"verifying", "warming up", "again", "energy"}) {
-      EXPECT_TRUE(std::any_of(
-          lines.begin(), lines.end(),
-          [&](const auto& line) { return line.first == row && contains(line.second, step); }))
-          << row << step;
-    }
-  }
-  EXPECT_EQ(g.rows[2].energy_mj, 5.0);
-  EXPECT_FALSE(g.rows[3].energy_mj);
-}
-
-TEST(GroupLoop, VerifyOnlyTakesNoTime) {
-  PlannedGroup plan = plan_of();
-  plan.effort.verify_only = true;
-  const GroupResult g = with_rows(plan, R"({"stub/tma": {"wrong_after": true}})");
-  for (const Row& row : g.rows) {
-    EXPECT_EQ(row.status, RowStatus::ok);
-    EXPECT_TRUE(row.samples.empty());
-  }
-  EXPECT_FALSE(g.stop_reason);
-  EXPECT_TRUE(g.warnings.empty());
 }
 
 TEST(GroupLoop, ARunTooLongForTheQueueIsSaid) {

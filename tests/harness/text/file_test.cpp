@@ -1,5 +1,3 @@
-#include "harness/text/file.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,8 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "harness/text/file.hpp"
 #include "harness/text/json_file.hpp"
 #include "tests/files.hpp"
+#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
@@ -24,15 +24,6 @@ TEST(OpenFile, IsNotInheritedByChildProcesses) {
   const TemporaryFolder folder;
   const OpenFile file(folder / "file", O_WRONLY | O_CREAT);
   EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
-}
-
-TEST(CreateBeside, GivesEachItsOwnName) {
-  TemporaryFolder folder;
-  FileBeside a = create_beside(folder / "x.json"), b = create_beside(folder / "x.json");
-  ASSERT_TRUE(a.file.is_open() && b.file.is_open());
-  EXPECT_NE(a.name, b.name);
-  EXPECT_TRUE(a.name.starts_with(folder / "x.json.tmp"));
-  EXPECT_FALSE(create_beside(folder / "none/x.json").file.is_open());
 }
 
 TEST(DestinationOf, FollowsLinksAndKnowsWhatIsNoFile) {
@@ -88,6 +79,121 @@ TEST(WriteTextFile, ManyAtATimeLeaveOneOfTheirs) {
   const std::string text = read_text(folder / "x");
   EXPECT_EQ(text, std::string(10000, text.at(0)));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+// Of each kind: tests/cli/test_outputs.py.
+
+TEST(JsonFilesIn, SaysOfManyHowManyMore) {
+  const TemporaryFolder folder;
+  for (char c = 'a'; c <= 'z'; ++c) write_text(folder / (std::string(1, c) + ".json"), "");
+  const FolderContents contents = json_files_in(folder.path());
+  ASSERT_EQ(contents.notes.size(), 9u);
+  EXPECT_EQ(contents.notes.back(), "18 more files are no results and were left out");
+  EXPECT_TRUE(json_files_in(folder / "none").files.empty());
+}
+
+using Json = nlohmann::ordered_json;
+
+TEST(DumpJson, PutsArraysOfPlainValuesOnOneLine) {
+  const Json json = Json::parse(R"({"b": [1, 2.5, null, "x"], "a": {"rows": [{"n": []}, {}]}})");
+  EXPECT_EQ(dump_json(json), R"({
+ "b": [1,2.5,null,"x"],
+ "a": {
+  "rows": [
+   {
+    "n": []
+   },
+   {}
+  ]
+ }
+}
+)");
+  EXPECT_EQ(dump_json(Json()), "null\n");
+}
+
+TEST(DumpJson, ReplacesBytesThatAreNoText) {
+  EXPECT_EQ(dump_json(Json{{"path", "a\xff"}}), "{\n \"path\": \"a\xef\xbf\xbd\"\n}\n");
+}
+
+TEST(ReadJsonFile, TakesAByteOrderMarkAndNamesUtf16) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "run.json";
+  write_text(path, "\xef\xbb\xbf{\"a\": 1}\n");
+  EXPECT_EQ(read_json_file(path), Json::parse(R"({"a": 1})"));
+  for (const char* mark : {"\xff\xfe", "\xfe\xff"}) {
+    write_text(path, mark + std::string("{\0}\0", 4));
+    EXPECT_EQ(message_of<ResultError>([&] { read_json_file(path); }),
+              path + ": expected JSON text in UTF-8, found UTF-16: convert it");
+  }
+}
+
+TEST(ReadJsonFile, WaitsForNobodyAndReadsAPipeToItsEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "pipe.json";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_json_file(path); }), path + ": expected"));
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "[1]", 3), 3);
+  ::close(ends[1]);
+  EXPECT_EQ(read_json_file("/proc/self/fd/" + std::to_string(ends[0])), Json::parse("[1]"));
+  ::close(ends[0]);
+}
+
+TEST(ParseJson, SaysWhereItStoppedUnderstanding) {
+  const auto message = [](const std::string& text) {
+    return message_of<ResultError>([&] { parse_json(text, "run.json"); });
+  };
+  for (const auto& [text, where] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"", "run.json: expected JSON, found nothing"},
+           {" \n", "run.json: expected JSON, found nothing"},
+           {"{\n \"a\": 1,\n \"b\": }\n", "run.json:3:7: "},
+           {"[1, 2", "run.json:1:"},
+           {std::string("{}\0", 3), "run.json:1:3: expected JSON, found a zero byte"},
+           {"[1e999]", "run.json: "},
+       }) {
+    EXPECT_TRUE(contains(message(text), where));
+    EXPECT_TRUE(is_one_line(message(text)));
+    EXPECT_FALSE(contains(message(text), "json.exception"));
+  }
+}
+
+TEST(ParseJson, RefusesMoreLevelsThanAFileHas) {
+  const auto nested = [](int levels) {
+    return std::string(levels, '[') + "\"[{\\\"[[\"" + std::string(levels, ']');
+  };
+  EXPECT_NO_THROW(parse_json(nested(64), "a.json"));
+  EXPECT_EQ(message_of<ResultError>([&] { parse_json(nested(65), "a.json"); }),
+            "a.json:1:65: expected at most 64 levels of arrays and objects");
+  EXPECT_NO_THROW(parse_json("[" + nested(3) + "," + std::string(200, ' ') + nested(60) + "]", ""));
+  EXPECT_THROW(check_nesting(std::string(1000, '{')), ResultError);
+}
+
+TEST(ReadJsonFile, NamesTheFileThatItCannotRead) {
+  const TemporaryFolder folder;
+  const auto message = [](const std::string& path) {
+    return message_of<ResultError>([&] { read_json_file(path); });
+  };
+  EXPECT_EQ(message(folder / "absent"),
+            folder / "absent" + ": cannot be read: No such file or directory");
+  EXPECT_EQ(message(folder.path().string()), folder.path().string() + ": is a directory");
+  write_text(folder / "bad", "{");
+  EXPECT_TRUE(contains(message(folder / "bad"), folder / "bad:1:"));
+  write_text(folder / "good", "{\"a\": [1]}");
+  EXPECT_EQ(read_json_file(folder / "good"), (Json{{"a", {1}}}));
+}
+
+TEST(WriteTextFile, LeavesTheOldFileWhenItFails) {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "old");
+  const std::string message = [&] {
+    const FileSizeLimit disk_full(0);
+    return message_of<ResultError>([&] { write_text_file(folder / "file", "new"); });
+  }();
+  EXPECT_TRUE(contains(message, folder / "file: cannot be written: "));
+  EXPECT_EQ(read_text(folder / "file"), "old");
+
+  EXPECT_THROW(write_text_file(folder / "absent/file", "new"), ResultError);
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
-#include "harness/user_kernel/description.hpp"
-
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "harness/user_kernel/description.hpp"
+#include "harness/user_kernel/element.hpp"
 #include "inputs/errors.hpp"
 #include "tests/messages.hpp"
 
@@ -153,10 +158,10 @@ TEST(Description, NamesTheLineAndWhatWasExpectedThere) {
       {"type = \"f32\"", "type = \"float\"", ":10: no type 'float': expected f16, bf16, f32"},
       {"count = \"n\"", "count = 1.5", ":11: 'count' is an integer or a text like"},
       {"role = \"input\"", "role = \"inout\"", ":12: no role 'inout': expected input, output"},
-      {"role = \"input\"", "role = \"output\"",
-       "is output and is poisoned before each run: it has"},
+      {"role = \"input\"", "role = \"output\"", "'fill' does not belong to role \"output\""},
       {"fill = \"uniform\"", "", ":9: buffer 'x' needs either 'fill'"},
-      {"fill = \"uniform\"", "fill = \"zero\"", "'low' belongs to fill = \"uniform\""},
+      {"fill = \"uniform\"", "fill = \"zero\"",
+       "'low' does not belong to role \"input\", fill \"zero\""},
       {"high = 1", "high = -1", ":13: buffer 'x' is drawn from -1 to -1"},
       {"high = 1", "high = inf", ":15: 'high' is not finite"},
       {"high = 1", "hihg = 1", ":15: buffer 'x' has no 'hihg': did you mean high?"},
@@ -167,7 +172,6 @@ TEST(Description, NamesTheLineAndWhatWasExpectedThere) {
        "'high' is 70000, which no u16 holds"},
       {"{ f32 = 2.5 }", "{ f32 = 1e39 }", ":39: 'f32' is 1e+39, which no f32 holds"},
       {"{ f32 = 2.5 }", "{ f32 = 1e-60 }", "which no f32 holds"},
-      {"name = \"new\"", "name = \"old\"", ": two implementations are called 'old'"},
       {"file = \"new.cubin\"", "", ":31: implementation 'new' needs either 'file'"},
       {"kernel = \"saxpy\"", "function = \"saxpy\"",
        ":34: implementation 'new' is of a cubin or PTX"},
@@ -193,9 +197,6 @@ TEST(Description, NeedsSomethingToCompareAndToVerify) {
   const std::string buffers =
       "name = \"a\"\n[buffers.y]\ntype = \"i8\"\ncount = 1\nrole = \"output\"\n";
   EXPECT_TRUE(contains(refusal_of(buffers), "the file needs 'implementation'"));
-  EXPECT_TRUE(contains(refusal_of(buffers + "[[implementation]]\nname = \"a\"\nlibrary = \"a.so\"\n"
-                                            "function = \"f\"\narguments = []\n"),
-                       "there is 1 implementation: a comparison needs two or more"));
   EXPECT_TRUE(contains(refusal_of("name = \"a\"\n[buffers.x]\ntype = \"i8\"\ncount = 1\n"
                                   "role = \"input\"\nfill = \"zero\"\n"),
                        "there is nothing to verify"));
@@ -212,6 +213,126 @@ TEST(Description, ValuesThatDoNotFitNameTheirLine) {
               d.value({"m", 9}, size, 1);
             }),
             "saxpy.toml:9: \"m\": 'm' is no parameter");
+}
+
+/// What is left of a value in that type.
+double through(ElementType type, double value) {
+  std::byte held[8] = {};
+  set_element(type, held, 0, value);
+  return element_at(type, held, 0);
+}
+
+std::uint16_t bits_of(ElementType type, double value) {
+  std::byte held[8] = {};
+  set_element(type, held, 0, value);
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, held, sizeof bits);
+  return bits;
+}
+
+TEST(Element, HalfPrecisionIsIeee754) {
+  EXPECT_EQ(bits_of(ElementType::f16, 1), 0x3c00);
+  EXPECT_EQ(bits_of(ElementType::f16, -2), 0xc000);
+  EXPECT_EQ(bits_of(ElementType::f16, 65504), 0x7bff);
+  EXPECT_EQ(bits_of(ElementType::f16, 65519), 0x7bff);
+  EXPECT_EQ(bits_of(ElementType::f16, 65520), 0x7c00) << "a tie goes to even, which is infinity";
+  EXPECT_EQ(bits_of(ElementType::f16, std::ldexp(1, -24)), 0x0001) << "the least subnormal";
+  EXPECT_EQ(bits_of(ElementType::f16, std::ldexp(1, -14)), 0x0400) << "the least normal";
+  EXPECT_EQ(bits_of(ElementType::f16, std::ldexp(1023.75, -24)), 0x0400) << "rounds up into it";
+  EXPECT_EQ(bits_of(ElementType::f16, 2049), 0x6800) << "a tie to even: 2048";
+  EXPECT_EQ(bits_of(ElementType::f16, 2051), 0x6802) << "a tie to even: 2052";
+  EXPECT_EQ(bits_of(ElementType::f16, 2047.5), 0x6800) << "rounds up into the next exponent";
+  EXPECT_TRUE(std::isnan(through(ElementType::f16, std::nan(""))));
+  // Every pattern that is a number comes back as itself.
+  for (int pattern = 0; pattern < 0x10000; ++pattern) {
+    const auto bits = static_cast<std::uint16_t>(pattern);
+    std::byte held[2];
+    std::memcpy(held, &bits, sizeof bits);
+    const double value = element_at(ElementType::f16, held, 0);
+    if (!std::isnan(value)) {
+      ASSERT_EQ(bits_of(ElementType::f16, value), bits);
+    }
+  }
+}
+
+TEST(Element, BfloatRoundsOnce) {
+  EXPECT_EQ(bits_of(ElementType::bf16, 1), 0x3f80);
+  EXPECT_EQ(bits_of(ElementType::bf16, 1 + std::ldexp(1, -8)), 0x3f80) << "a tie to even";
+  EXPECT_EQ(bits_of(ElementType::bf16, 1 + 3 * std::ldexp(1, -8)), 0x3f82) << "a tie to even";
+  // Just above the tie, by less than a float can tell: not to be rounded twice.
+  EXPECT_EQ(bits_of(ElementType::bf16, 1 + std::ldexp(1, -8) + std::ldexp(1, -40)), 0x3f81);
+  EXPECT_EQ(bits_of(ElementType::bf16, 1 + 3 * std::ldexp(1, -8) - std::ldexp(1, -40)), 0x3f81);
+  EXPECT_TRUE(std::isnan(through(ElementType::bf16, std::nan(""))));
+  EXPECT_EQ(through(ElementType::bf16, 1e39), std::numeric_limits<double>::infinity());
+}
+
+TEST(Element, IntegersAreCutToTheirRange) {
+  EXPECT_EQ(through(ElementType::i8, 1000), 127);
+  EXPECT_EQ(through(ElementType::i8, -1000), -128);
+  EXPECT_EQ(through(ElementType::u16, -1), 0);
+  EXPECT_EQ(through(ElementType::i32, -7.9), -7);
+  EXPECT_EQ(through(ElementType::u8, std::nan("")), 0);
+  EXPECT_TRUE(holds(ElementType::u8, 255));
+  EXPECT_FALSE(holds(ElementType::u8, 256));
+  EXPECT_FALSE(holds(ElementType::u64, -1));
+  EXPECT_TRUE(holds(ElementType::i64, INT64_MIN));
+  EXPECT_TRUE(holds(ElementType::f32, 1 << 24));
+  EXPECT_FALSE(holds(ElementType::f32, (1 << 24) + 1));
+  EXPECT_FALSE(holds(ElementType::f64, INT64_MAX));
+}
+
+TEST(Element, EveryTypeKeepsWhatItCanHold) {
+  for (const ElementType type : all_values<ElementType>()) {
+    std::byte held[16] = {};
+    set_element(type, held, 1, std::int64_t{100});
+    EXPECT_EQ(element_at(type, held, 1), 100) << word_of(type);
+    EXPECT_EQ(element_at(type, held, 0), 0) << word_of(type);
+    EXPECT_LE(bytes_of(type), 8u);
+  }
+}
+
+std::optional<std::int64_t> parameter_of(std::string_view name) {
+  if (name == "n") return 1000;
+  if (name == "tile_x") return 32;
+  if (name == "most") return INT64_MAX;
+  if (name == "least") return INT64_MIN;
+  return std::nullopt;
+}
+
+std::int64_t computed(std::string_view text) { return evaluate(text, parameter_of); }
+std::string refusal(std::string_view text) {
+  return message_of<UsageError>([&] { computed(text); });
+}
+
+TEST(Expression, ComputesAsASchoolbookDoes) {
+  EXPECT_EQ(computed("7"), 7);
+  EXPECT_EQ(computed("(n + 255) / 256"), 4);
+  EXPECT_EQ(computed("n+255/256"), 1000);
+  EXPECT_EQ(computed(" 2 * (n - 1) * 3 "), 5994);
+  EXPECT_EQ(computed("n / tile_x / 2"), 15);
+  EXPECT_EQ(computed("10 - 3 - 2"), 5);
+  EXPECT_EQ(computed("-n / 3"), -333);
+  EXPECT_EQ(computed("--4"), 4);
+  EXPECT_EQ(computed("least"), INT64_MIN);
+}
+
+TEST(Expression, RefusesInOneClauseWhatItCannotCompute) {
+  EXPECT_EQ(refusal(""), "\"\": it ends where a number or a parameter is expected");
+  EXPECT_TRUE(contains(refusal("n +"), "it ends where"));
+  EXPECT_TRUE(contains(refusal("m"), "'m' is no parameter"));
+  EXPECT_TRUE(contains(refusal("(n"), "a parenthesis is not closed"));
+  EXPECT_TRUE(contains(refusal("n)"), "')' is not expected there"));
+  EXPECT_TRUE(contains(refusal("n % 2"), "'%' is not expected there"));
+  EXPECT_TRUE(contains(refusal("2n"), "'2n' is no integer"));
+  EXPECT_TRUE(contains(refusal("n / 0"), "it divides by zero"));
+  EXPECT_TRUE(contains(refusal("n / (n - 1000)"), "it divides by zero"));
+  EXPECT_TRUE(contains(refusal("99999999999999999999"), "beyond 64 bits"));
+  for (const char* text :
+       {"most + 1", "least - 1", "most * 2", "least / -1", "-least", "least * -1"}) {
+    EXPECT_TRUE(contains(refusal(text), "beyond 64 bits")) << text;
+  }
+  EXPECT_TRUE(contains(refusal(std::string(1000, '(')), "nested too deeply"));
+  EXPECT_TRUE(contains(refusal(std::string(1000, '-')), "nested too deeply"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "harness/published/inventory.hpp"
+#include "harness/plan/inventory.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 #include "harness/ceiling.hpp"
 #include "harness/errors.hpp"
 #include "harness/registry.hpp"
-#include "harness/text/csv_table.hpp"
+#include "harness/text/table.hpp"
 
 namespace amasia {
 namespace {
