@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/nw/cpu_reference.hpp"
+#include "apps/nw/geometry.hpp"
 #include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
 #include "tests/gpu/mutants.hpp"
@@ -17,6 +18,7 @@ namespace {
 class NwMutants : public Mutants {};
 
 constexpr int tile = 16;  // the tile that a fault pretends to have
+constexpr int band_columns = nw::ColumnBands<1>::columns;
 
 /// What goes wrong in one cell, once.
 enum class Once {
@@ -32,7 +34,10 @@ struct FaultInCell {
   std::int64_t row = 0, column = 0;
 };
 
-__global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, FaultInCell once) {
+/// `early`: band 1 of `columns-128` takes the words of band 0 without looking whose run they are
+/// of.
+__global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, FaultInCell once,
+                            bool early) {
   const std::int64_t r = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   const std::int64_t c = diagonal - r;
   if (r >= p.ref.rows || c < 0 || c >= p.ref.columns) return;
@@ -41,6 +46,9 @@ __global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, F
   const auto at = [&](std::int64_t row, std::int64_t column) {
     if (row < 0) return nw::border(column + (fault == Fault::edge ? 2 : 1), p.penalty);
     if (column < 0) return nw::border(row + 1, p.penalty);
+    if (early && column == band_columns - 1 && c == band_columns) {
+      return static_cast<int>(p.handover.words[row]);
+    }
     // A tile's left neighbour from before the run: poison
     const bool halo = fault == Fault::stale_halo && column / tile != c / tile && r / tile == 1;
     return halo ? -1 : p.score.at(row, column);
@@ -57,9 +65,9 @@ __global__ void overwrite(nw::Problem p, FaultInCell once) {
   p.score.at(once.row, once.column) -= 1;
 }
 
-void compute(const nw::Problem& p, Fault fault, FaultInCell once = {}) {
+void compute(const nw::Problem& p, Fault fault, FaultInCell once = {}, bool early = false) {
   for (std::int64_t d = 0; d < p.ref.rows + p.ref.columns - 1; ++d) {
-    nw_diagonal<<<static_cast<unsigned>((p.ref.rows + 127) / 128), 128>>>(p, d, fault, once);
+    nw_diagonal<<<static_cast<unsigned>((p.ref.rows + 127) / 128), 128>>>(p, d, fault, once, early);
     AMASIA_CUDA(cudaGetLastError());
   }
   if (once.what == Once::leftover) overwrite<<<1, 1>>>(p, once);
@@ -141,6 +149,20 @@ TEST_F(NwRecurrence, AgreesWithTheReference) {
   }
 }
 
+// Words that bands hand over are poisoned before each verified run: who takes one too early does
+// not find the right score of the run before.
+TEST_F(NwRecurrence, SeesWordsThatWereTakenTooEarly) {
+  const auto i = instance("nw", {{"rows", "67"}, {"cols", "301"}});
+  const nw::Problem& p = problem_of<nw::Problem>(*i);
+  const Variant& variant = *variants_of("nw").front();
+  EXPECT_TRUE(verdict_of(*config_of(variant, "columns-128"), *i, device).passed);
+  compute(p, Fault::none, {}, true);
+  EXPECT_TRUE(i->verify().passed);  // the words of the run before, which was the same
+  i->reset(nullptr);
+  compute(p, Fault::none, {}, true);
+  EXPECT_FALSE(i->verify().passed);
+}
+
 /// All strategies are right there, and one wrong cell is seen. It takes the memory of an H100.
 TEST_F(NwRecurrence, HoldsPastTwoToTheThirtyOneCells) {
   const Size size{{"rows", "46001"}, {"cols", "46811"}};
@@ -153,7 +175,7 @@ TEST_F(NwRecurrence, HoldsPastTwoToTheThirtyOneCells) {
   ASSERT_GT(p.score.rows * p.score.columns, std::int64_t{1} << 31);
   for (const Variant* variant : variants_of("nw")) {
     if (device.compute_capability < variant->traits.runs_from) continue;
-    const Config* config = config_of(*variant, "bands-128x32");
+    const Config* config = config_of(*variant, "columns-128");
     ASSERT_NE(config, nullptr);
     const Verdict right = verdict_of(*config, *i, device);
     EXPECT_TRUE(right.passed) << variant->name();
