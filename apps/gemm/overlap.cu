@@ -1,5 +1,5 @@
 // gemm/overlap: a ring of slices by cp.async; while one is multiplied the next ones are on their
-// way (Svedin et al. 2021, algorithm 2).
+// way (Svedin et al. 2021, algorithm 2, corrected: docs/papers.md).
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/own_elements.cuh"
 #include "apps/gemm/shared.cuh"

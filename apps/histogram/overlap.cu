@@ -1,7 +1,8 @@
 // histogram/overlap: a ring of key tiles per block; while one is counted, cp.async fetches the next
-// ones (Svedin et al., Algorithm 2). One block barrier per tile makes the oldest stage visible and
-// proves that the one before it has been read. With producer warps, those alone copy, and a barrier
-// per stage and direction takes the place of the block's (producer_warps.cuh).
+// ones (Svedin et al., Algorithm 2, corrected: docs/papers.md). One block barrier per tile makes
+// the oldest stage visible and proves that the one before it has been read. With producer warps,
+// those alone copy, and a barrier per stage and direction takes the place of the block's
+// (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
 #include "apps/histogram/partition.cuh"

@@ -1,7 +1,7 @@
 // hotspot/overlap: while a block computes one tile, cp.async fetches the next (Svedin et al. 2021,
-// algorithm 2). Where the warps that compute copy, one block barrier per row-block serves both
-// ends: it makes the oldest stage visible to the block and proves that the stage read before it is
-// free.
+// algorithm 2, corrected: docs/papers.md). Where the warps that compute copy, one block barrier per
+// row-block serves both ends: it makes the oldest stage visible to the block and proves that the
+// stage read before it is free.
 #include "apps/hotspot/own_cells.cuh"
 #include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"

@@ -1,6 +1,7 @@
 // lud/overlap: a ring of panel slices; while one is multiplied, cp.async brings the next ones
-// (Svedin et al. 2021, algorithm 2). In iso a block has one tile of L and one of U: their second
-// halves travel while the first are multiplied. In iso-walk U's next tile does.
+// (Svedin et al. 2021, algorithm 2, corrected: docs/papers.md). In iso a block has one tile of L
+// and one of U: their second halves travel while the first are multiplied. In iso-walk U's next
+// tile does.
 #include "apps/lud/rodinia_async.cuh"
 #include "apps/lud/staged.cuh"
 

@@ -1,4 +1,5 @@
-// nw/overlap: what is needed next travels while this is computed (Svedin et al., Algorithm 2).
+// nw/overlap: what is needed next travels while this is computed (Svedin et al., Algorithm 2,
+// corrected: docs/papers.md).
 //
 // iso: one tile is all a block of the original has, so its rows are the stages. Four groups of four
 // rows are waited for when the wavefront gets there.

@@ -1,6 +1,7 @@
 // pathfinder/overlap: a pipeline of wall row-blocks by cp.async; the next ones travel while the
-// oldest is computed (Svedin et al., Algorithm 2). The wall does not depend on the costs, so any
-// depth is possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
+// oldest is computed (Svedin et al., Algorithm 2, corrected: docs/papers.md). The wall does not
+// depend on the costs, so any depth is possible: bytes in flight are a parameter and the row-to-row
+// chain is all that is left.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"

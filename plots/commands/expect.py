@@ -17,6 +17,7 @@ from plots.figures.balance import balance
 from plots.figures.expectation import SOURCE, expectation
 from plots.papers import expect, specifications
 from plots.papers.published import inconsistencies
+from plots.report import a100_over_v100
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,10 +83,11 @@ def _paper(out: Path | None) -> None:
     """Every figure and quoted value of the paper that needs no run."""
     print("Svedin et al. 2021: expected = min(FLOP ratio, bandwidth ratio), and quoted means")
     print_table(expect.published_table())
-    print("\nSingle programs, A100 over V100")
-    print_table(expect.quoted_programs())
-    print("\nWhich V100")
-    for sentence in expect.which_v100():
+    print("\nA100 over V100: every ratio that the text quotes")
+    print_table(a100_over_v100.quoted())
+    print("\nA100 over V100: what each ceiling lets one expect, by the V100 that is meant")
+    print_table(a100_over_v100.by_module())
+    for sentence in (*expect.which_v100(), *a100_over_v100.ceilings_of_programs()):
         print(f"  {sentence}")
     print("\nEvery value that the text quotes")
     print_table(expect.quoted_values())

@@ -8,7 +8,9 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
+import sys
 
 import pytest
 from programs import NO_GPU, ROOT, program, runner
@@ -113,6 +115,25 @@ def test_commands_end_with_the_next_one(amasia, tmp_path):
     assert last_line(verified).startswith("next: amasia study quick ")
     tuned = stub("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json", cwd=tmp_path)
     assert last_line(tuned).startswith("next: amasia run stub/tma ")
+
+
+def test_the_recipe_of_two_gpus_runs_and_compares_them(tmp_path):
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    recipe = page.split("## Run here, run there, compare")[1].split("```sh\n")[1].split("```")[0]
+    *studies, compare = (shlex.split(line, comments=True) for line in recipe.splitlines())
+    times = {"Tesla V100-SXM2-16GB": 1.5, "NVIDIA A100-SXM4-40GB": 1.0}
+    for command, (gpu, factor) in zip(studies, times.items(), strict=True):
+        assert command[0].endswith("/amasia")
+        script = json.dumps({"device": {"name": gpu}, "drift": [factor]})
+        runner("amasia-stub")(*command[1:], cwd=tmp_path, status=0, AMASIA_STUB=script)
+    assert compare[0] == "./plots.sh"
+    done = subprocess.run(
+        [sys.executable, "-m", "plots", *compare[1:]], cwd=tmp_path, text=True, check=True,
+        capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    expected = "by the data sheets: 1.24 = min(FLOP 1.24, bandwidth 1.73)"
+    assert f"expected of NVIDIA A100-SXM4-40GB {expected}" in done.stdout
+    assert "stub: NEW is 1.500× as fast as OLD" in done.stdout
 
 
 def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):

@@ -9,6 +9,8 @@ import pytest
 from plots.data.load import load
 from plots.errors import PlotsError
 from plots.papers import expect, specifications
+from plots.report import a100_over_v100
+from plots.tree import ROOT
 
 
 def test_quoted_means_beside_expectations():
@@ -29,6 +31,57 @@ def test_quoted_means_beside_expectations():
     assert table.loc[("K80", "GTX 745"), "std_dev"] == 1.83
     e = specifications.expect_specs(*map(specifications.find_spec, ("A100", "V100")))
     assert str(e) == "1.38 = min(FLOP 1.38, bandwidth 1.73)" and e.limited_by == "FLOP"
+
+
+def test_every_ratio_of_a100_over_v100_is_told_with_its_share_of_the_expected():
+    quoted = a100_over_v100.quoted()
+    assert quoted["ratio"].tolist() == [
+        "up to 2.7", "1.8", "about 1.7", "more than 6", "1.38", "1.73", "1.38", "1.34", "2.76",
+        "1.89", "1.5",
+    ]  # fmt: skip
+    shares = quoted.dropna().set_index("what")["of expected"].round(2).to_dict()
+    assert shares == {
+        "mean Rodinia speed-up": 0.97,
+        "BFS speed-up": 2.00,
+        "CFD speed-up": 1.37,
+        "SRAD speed-up": 1.09,
+    }
+    said = " ".join(a100_over_v100.ceilings_of_programs())
+    assert "SRAD (1.5) lies between" in said and "BFS (2.76) and CFD (1.89) are above" in said
+
+
+def test_which_v100_decides_whether_the_mean_falls_short():
+    table = a100_over_v100.by_module().set_index("V100").round(2)
+    columns = ["memory", "W", "FLOP fp32", "bandwidth", "expected", "mean / expected"]
+    assert {name: row.tolist() for name, row in table[columns].iterrows()} == {
+        "Table 1": ["16 GB HBM2", 300, 1.38, 1.73, 1.38, 0.97],
+        "V100 PCIe": ["16 GB HBM2", 250, 1.39, 1.73, 1.39, 0.96],
+        "V100 SXM2": ["16 GB HBM2", 300, 1.24, 1.73, 1.24, 1.08],
+    }
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    assert "promises 1.38 over" in page and "1.39 over the V100 PCIe and 1.24 over the" in page
+
+
+def test_the_reckoning_of_the_documents_errors_is_that_of_their_tables():
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    wmma = specifications.read_table("s001_table3_wmma").set_index("input")
+    products = {"f16": 16 * 8 * 16, "bf16": 16 * 8 * 16, "tf32": 16 * 8 * 4, "f64": 8 * 8 * 4}
+    products |= {"u8": 16 * 8 * 16, "u4": 8 * 8 * 32}
+    per_cycle = 2 * wmma.index.map(products) / wmma["cycles_per_sass"]
+    tera = per_cycle * 432 * 1.41e9 / 1e12  # tensor cores, clock
+    agrees = np.isclose(tera, wmma["theoretical"], rtol=0.01)
+    assert wmma.index[~agrees].tolist() == ["u4"] and f"are {tera['u4']:.0f} TOP/s" in page
+    cycles = specifications.read_table("s001_table5_instructions").set_index("ptx")["cycles_low"]
+    assert "{:.0f} cycles and {:.0f}, for the same SASS".format(*cycles["ex2.approx.f32"]) in page
+    adds = specifications.read_table("s001_table2_dependence").set_index("ptx")
+    assert "add.f32" not in adds.index and adds.loc["add.u32"].tolist() == [4, 2]
+    caches = specifications.read_table("s000_table5_memory_throughput")
+    fp32, fp64 = caches[caches["level"] == "L2 cache"]["RTX4090"][:2]
+    assert f"{fp64:g} against {fp32:g}, {100 * (1 - fp64 / fp32):.0f} % less" in page
+    assert 128 * 16 > fp32 > fp64 and f"{128 * 16:,} byte/clk" in page
+    rate = 1215e6 * 2 * 5120 / 8 / 1e9
+    promised = specifications.find_spec("A100 40GB PCIe").bandwidth_gb_s
+    assert f"{rate:,.0f} GB/s is" in page and round(rate) == promised
 
 
 def test_balance_and_density_are_those_of_figure_1():

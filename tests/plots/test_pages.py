@@ -161,12 +161,13 @@ def _shown(text):
             yield command, [line.removesuffix("…").strip() for line in lines]
 
 
-def test_the_readmes_commands_print_what_it_shows(tmp_path):
+@pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/papers.md", 2)])
+def test_a_pages_commands_print_what_it_shows(page, count, tmp_path):
     """As after ./run.sh, in a folder that has the names of the clone's."""
     if not (ROOT / ".venv" / "bin" / "python").exists():
         pytest.skip("./run.sh has not made .venv in this clone")
-    shown = list(_shown((ROOT / "README.md").read_text(encoding="utf-8")))
-    assert len(shown) == 3
+    shown = list(_shown((ROOT / page).read_text(encoding="utf-8")))
+    assert len(shown) == count
     for name in ("plots.sh", "results"):
         (tmp_path / name).symlink_to(ROOT / name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pandas as pd
 from markupsafe import Markup, escape
 
 from plots.data.load import Results
@@ -12,8 +13,10 @@ from plots.figures.expectation import expectation
 from plots.papers import expect, reproduction, specifications
 from plots.papers.contradictions import contradictions
 from plots.prose import fold, paragraph, table, view
+from plots.report import a100_over_v100
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded
+from plots.units import amount
 
 _COLUMNS = (
     Column("id"),
@@ -86,6 +89,15 @@ def _reproduction(results: Results, data: Embedded) -> Markup:
     )  # fmt: skip
 
 
+def _as_table(frame: pd.DataFrame) -> Markup:
+    heads = [f">{c}" if pd.api.types.is_numeric_dtype(frame[c]) else c for c in frame]
+    rows = [
+        ["" if pd.isna(v) else amount(v) if isinstance(v, float) else v for v in row]
+        for row in frame.itertuples(index=False)
+    ]
+    return table(heads, rows)
+
+
 def _expectation(results: Results, data: Embedded) -> Markup:
     of_paper = expect.published_table()
     row = of_paper[of_paper["new"].eq("A100") & of_paper["old"].eq("V100")].iloc[0]
@@ -99,6 +111,12 @@ def _expectation(results: Results, data: Embedded) -> Markup:
             f"{row.bandwidth_ratio:.2f}) = {row.expected:.2f}. Their mean over Rodinia was "
             f"{row.measured_mean:.2f}.",
             Markup("<code>./plots.sh expect</code> prints the whole analysis."),
+        )
+        + _as_table(a100_over_v100.by_module())
+        + fold(
+            "Which V100, which ceiling, and every ratio that the paper quotes",
+            paragraph(*expect.which_v100(), *a100_over_v100.ceilings_of_programs())
+            + _as_table(a100_over_v100.quoted()),
         )
         + Markup('<div class="figures">')
         + data.picture(
