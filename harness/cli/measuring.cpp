@@ -401,8 +401,7 @@ std::string describe(const Preview& p) {
 
 void print_preview(const Preview& preview) {
   write_data(describe(preview));
-  const char* where =
-      preview.machine.device ? "" : ", on a machine whose GPU this build can use,";
+  const char* where = preview.machine.device ? "" : ", on a machine whose GPU this build can use,";
   say_next(fmt::format("the same command without --dry-run{}", where), "runs it");
 }
 

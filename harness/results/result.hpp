@@ -129,7 +129,10 @@ struct GroupKey {
   LaunchMode launch = LaunchMode::stream;
   /// "hotspot rows=512,cols=512 cold stream"
   std::string to_string() const;
-  friend bool operator==(const GroupKey&, const GroupKey&) = default;
+  // Written out: nvcc compiles this as C++17.
+  friend bool operator==(const GroupKey& a, const GroupKey& b) {
+    return a.app == b.app && a.size == b.size && a.cache == b.cache && a.launch == b.launch;
+  }
 };
 
 /// Why a group's measurement is not valid, and what to do about it: a sentence each.

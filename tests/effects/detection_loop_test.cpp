@@ -29,8 +29,8 @@ using Noise = std::vector<std::vector<double>>;
 /// it is seen what that does.
 std::vector<Noise> recorded_noise() {
   std::vector<Noise> all;
-  for (const char* name :
-       {"h200/quick-histogram", "0.1.0/h200/paper-hotspot", "h200/sweep-nw", "h200/sweep-histogram"}) {
+  for (const char* name : {"h200/quick-histogram", "0.1.0/h200/paper-hotspot", "h200/sweep-nw",
+                           "h200/sweep-histogram"}) {
     const std::string path = std::string(AMASIA_SOURCE_DIR "/results/") + name + ".json.gz";
     const Json file = parse_json(read_packed_file(path), path);
     for (const Json& group : file.at("groups")) {

@@ -131,7 +131,8 @@ TEST(ReadJsonFile, WaitsForNobodyAndReadsAPipeToItsEnd) {
   const TemporaryFolder folder;
   const std::string path = folder / "pipe.json";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_json_file(path); }), path + ": expected"));
+  EXPECT_TRUE(
+      contains(message_of<ResultError>([&] { read_json_file(path); }), path + ": expected"));
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "[1]", 3), 3);
