@@ -6,25 +6,18 @@ The head of comparisons.csv explains the words. A value is None where the files 
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from plots.data.documents import Recorded
-from plots.data.load import memory_gb_s
 from plots.errors import PlotsError
-from plots.papers import specifications
-from plots.papers.published import (
-    Comparison,
-    comparisons,
-    conditions,
-    inventory,
-    published_row,
-    theory,
-)
+from plots.papers.published import conditions, published_row, theory
 from plots.statistics.claims import has_too_few_rounds
 from plots.units import interval_digits
 
@@ -33,15 +26,24 @@ Files = Sequence[Recorded]
 
 @dataclass(frozen=True)
 class Own:
-    """A value of ours, the file it is from and, of an app, the cell."""
+    """A value of ours, the file it is from and, of an app, the cell. ``low`` and ``high``: its
+    interval; ``n``: of how many samples or rounds. Both None where it is made of several values."""
 
     value: float
     unit: str
     file: str
     cell: str = ""
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
 
-
-# --- Selectors ------------------------------------------------------------------------------------
+    def over(self, other: Own) -> Own:
+        """The quotient, with the widest interval that those of both allow."""
+        unit = "x" if self.unit == other.unit else f"{self.unit}/{other.unit}"
+        known = None not in (self.low, other.low)
+        ends = (self.low / other.high, self.high / other.low) if known else ()
+        n = min((own.n for own in (self, other) if own.n is not None), default=None)
+        return Own(self.value / other.value, unit, self.file, self.cell, *ends, n=n)
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,28 @@ class Selector:
         return all(at.get(name, "") == value for name, value in self.at.items())
 
 
+KINDS = ("point", "best", "count", "finding", "ceiling", "speedup", "derived")
 _MODES = ("cache", "launch", "schedule")
+_SWEPT = re.compile(r"(least|mean|most) (.+) over (\w+)=(\S+)")
 _EXPRESSION = re.compile(r"= (?P<terms>.+?)(?: in (?P<unit>\S+))?")
 
 
+def swept(own: str) -> tuple[str, list[str]]:
+    """What is taken of several selectors, "least", "mean" or "most", and each of them written out;
+    "" and the only one where nothing is swept."""
+    if (of := _SWEPT.fullmatch(own)) is None:
+        return "", [own]
+    each = [f"{of[3]}={value}" for value in of[4].split(",")]
+    if of[2].startswith("= "):
+        return of[1], [of[2].replace("]", f";{at}]") for at in each]
+    return of[1], [" / ".join(f"{s};{at}" for s in of[2].split(" / ")) for at in each]
+
+
 def selectors(own: str) -> list[Selector]:
-    """One selector, the numerator and denominator, or those of an expression. Raises PlotsError."""
+    """One selector, the numerator and denominator, or those of an expression or a sweep. Raises
+    PlotsError."""
+    if len(several := swept(own)[1]) > 1:
+        return [s for one in several for s in selectors(one)]
     if _EXPRESSION.fullmatch(own):
         return [s for text in re.findall(r"\[(.+?)\]", own) for s in selectors(text)]
     return [_selector(text) for text in own.split(" / ")]
@@ -78,7 +96,7 @@ def selectors(own: str) -> list[Selector]:
 
 def _selector(text: str) -> Selector:
     kind, name, rest = [*text.split(" ", 2), "", ""][:3]
-    if kind not in ("point", "best", "finding", "ceiling", "speedup", "derived") or not name:
+    if kind not in KINDS or not name:
         raise PlotsError(f'"{text}": no selector')
     if kind in ("ceiling", "derived"):
         return Selector(kind, name, rest if kind == "derived" else "")
@@ -97,14 +115,15 @@ def size_text(size: dict[str, Any]) -> str:
 
 
 def _speedup(file: Recorded, s: Selector) -> Own | None:
-    for group in file.document.groups:
+    """Of several groups of the cell, that of most rounds."""
+    found = []
+    for group in (g for g in file.document.groups if not g.invalid):
         key = group.key
         cell = {k: str(v) for k, v in key.size.items()}
         cell |= {"cache": key.cache, "launch": key.launch}
-        for c in () if group.invalid else group.comparisons:
-            if c.control or (c.variant, c.role) != (s.name, s.quantity):
-                continue
-            if s.meets(cell | {"schedule": c.schedule}):
+        for c in group.comparisons:
+            of_it = not c.control and (c.variant, c.role) == (s.name, s.quantity)
+            if of_it and s.meets(cell | {"schedule": c.schedule}):
                 words = [size_text(key.size), key.cache, key.launch, c.role]
                 words += [c.schedule] if "schedule" in s.at else []
                 r = c.speedup
@@ -113,18 +132,20 @@ def _speedup(file: Recorded, s: Selector) -> Own | None:
                 claim = c.claim or c.verdict
                 few = has_too_few_rounds(c)
                 words.append(f"{claim}: too few rounds" if few else f"{claim} {interval}")
-                return Own(r.ratio, "x", file.path, ", ".join(words))
-    return None
+                ends = (r.ratio, r.ratio) if few else (r.low, r.high)
+                found.append(Own(r.ratio, "x", file.path, ", ".join(words), *ends, r.n))
+    return max(found, key=lambda own: own.n, default=None)
 
 
 def _value_of(row: Any, s: Selector, file: str) -> tuple[Own | None, str]:
     if row.value is None:
         return None, f"{row.status}: {row.reason}"
-    if not s.gbytes_per_s:
-        return Own(row.value.median, row.unit, file), ""
-    if row.clock_mhz is None:
+    if s.gbytes_per_s and row.clock_mhz is None:
         return None, ""
-    return Own(row.value.median * row.clock_mhz * 1e-3, "GB/s", file), ""
+    scale = row.clock_mhz * 1e-3 if s.gbytes_per_s else 1
+    value, low, high = (scale * x for x in (row.value.median, row.value.low, row.value.high))
+    unit = "GB/s" if s.gbytes_per_s else row.unit
+    return Own(value, unit, file, "", low, high, row.value.n), ""
 
 
 def _rows(file: Recorded, s: Selector) -> Iterator[Any]:
@@ -132,6 +153,11 @@ def _rows(file: Recorded, s: Selector) -> Iterator[Any]:
     for m in file.document.microbenchmarks:
         if m.name == s.name:
             yield from (r for r in m.rows if r.quantity == s.quantity and s.meets(r.at))
+
+
+def _only(found: Sequence[Any], s: Selector, file: Recorded) -> None:
+    if len(found) > 1:
+        raise PlotsError(f"{s.kind} {s.name} {s.quantity}: {len(found)} values in {file.path}")
 
 
 def _select(file: Recorded, s: Selector) -> tuple[Own | None, str]:
@@ -147,11 +173,15 @@ def _select(file: Recorded, s: Selector) -> tuple[Own | None, str]:
         ]
         if s.kind == "ceiling":
             of = [ceiling for ceiling in file.document.ceilings if ceiling.name == s.name]
+        _only(of, s, file)
         return (Own(of[0].value, of[0].unit, file.path) if of else None), ""
     found = [_value_of(row, s, file.path) for row in _rows(file, s)]
     why = next((reason for _, reason in found if reason), "")
     owns = [own for own, _ in found if own is not None]
+    if s.kind == "count":
+        return (Own(len(owns), "", file.path) if found else None), why
     if s.kind == "point":
+        _only(found, s, file)
         return (found[0][0] if found else None), why
     return max(owns, key=lambda own: own.value, default=None), why
 
@@ -163,23 +193,34 @@ def row_of(files: Files, own: str) -> Any:
 
 
 def _first(files: Files, s: Selector) -> tuple[Own | None, str]:
-    """From the first file that has it."""
+    """From the first file that has it, of more than one round where any has."""
     if s.kind == "derived":
         if s.name not in DERIVATIONS:
             raise PlotsError(f'"derived {s.name}": no such value')
         return DERIVATIONS[s.name](files, s.quantity), ""
-    why = ""
+    why, single = "", None
     for file in files:
         found, reason = _select(file, s)
         why = why or reason
-        if found is not None:
+        if found is not None and found.n != 1:
             return found, why
-    return None, why
+        single = single or found
+    return single, why
 
 
 def own_value(files: Files, own: str) -> tuple[Own | None, str]:
-    """The value of a selector, of two that are divided, or of an expression; with the reason when
-    there is none."""
+    """The value of a selector, of two that are divided, of an expression or of a sweep; with the
+    reason when there is none."""
+    what, several = swept(own)
+    if what:
+        of_each = [own_value(files, one) for one in several]
+        owns = [found for found, _ in of_each if found is not None]
+        if len(owns) < len(several):
+            return None, next((reason for _, reason in of_each if reason), "")
+        if what == "mean":
+            mean = statistics.fmean(o.value for o in owns)
+            return Own(mean, owns[0].unit, owns[0].file), ""
+        return {"least": min, "most": max}[what](owns, key=lambda o: o.value), ""
     expression = _EXPRESSION.fullmatch(own)
     values, why = [], ""
     for s in selectors(own):
@@ -189,42 +230,33 @@ def own_value(files: Files, own: str) -> tuple[Own | None, str]:
             return None, why
         values.append(found)
     if expression:
-        found = evaluated(files, expression["terms"])
-        first = values[0] if values else Own(0, "", "")
-        return Own(float(found), expression["unit"] or first.unit, first.file), ""
+        at = itertools.count()
+        terms = re.sub(r"\[.+?\]", lambda _: f"v{next(at)}", expression["terms"])
+        found = eval(terms, FUNCTIONS, {f"v{i}": own.value for i, own in enumerate(values)})
+        n = min((own.n for own in values if own.n is not None), default=None)
+        first = values[0]
+        return Own(float(found), expression["unit"] or first.unit, first.file, n=n), ""
     if len(values) == 1:
         return values[0], ""
     if not values[1].value:
         return None, why
-    above, below = values
-    unit = "x" if above.unit == below.unit else f"{above.unit}/{below.unit}"
-    return Own(above.value / below.value, unit, above.file, above.cell), ""
+    return values[0].over(values[1]), ""
 
 
-FUNCTIONS = {"abs": abs, "min": min, "max": max, "__builtins__": {}}
+def _mean(*values: float) -> float:
+    return statistics.fmean(values)
 
 
-def evaluated(files: Files, terms: str) -> Any:
-    """A number, or whether a condition holds: Python's arithmetic on selectors in brackets. None
-    where a value is missing. The expressions are those of inputs/published/, and of nobody else."""
-    values: dict[str, float] = {}
-
-    def name_of(selector: re.Match[str]) -> str:
-        own, _ = own_value(files, selector[1])
-        values[name := f"v{len(values)}"] = np.nan if own is None else own.value
-        return name
-
-    text = re.sub(r"\[(.+?)\]", name_of, terms)
-    if any(np.isnan(value) for value in values.values()):
-        return None
-    return eval(text, FUNCTIONS, values)
+# What an expression of inputs/published/ may call: Python's arithmetic on selectors in brackets.
+FUNCTIONS = {"min": min, "max": max, "mean": _mean, "__builtins__": {}}
 
 
 _PLACE = re.compile(r"\{([^{}]*?)(?::([^{}:]*))?\}")
 
 
 def filled(text: str, files: Files) -> str:
-    """``text`` with our values in place of {selector:format}; empty when a file lacks one."""
+    """``text`` with our values in place of {selector:format}, without the sentences of which a file
+    lacks one."""
     missing = False
 
     def fill(match: re.Match[str]) -> str:
@@ -233,52 +265,27 @@ def filled(text: str, files: Files) -> str:
         missing = missing or own is None
         return "" if own is None else format(own.value, match[2] or ".3g")
 
-    result = _PLACE.sub(fill, text)
-    return "" if missing else result
+    told = []
+    for sentence in re.split(r"(?<=[.:]) (?=[A-Z`])", text):
+        missing = False
+        made = _PLACE.sub(fill, sentence)
+        told += [] if missing else [made]
+    return " ".join(told)
 
 
-# --- Values that no single row holds --------------------------------------------------------------
+def _promise(files: Files, quantity: str) -> Own | None:
+    """What theory.csv and the data sheet promise of this GPU."""
+    value = theory(quantity, files[0].device) if files else None
+    return None if value is None else Own(value, "", "")
 
 
-def _mma_cells(files: Files) -> Iterator[tuple[Comparison, Comparison, Own | None, Own | None]]:
-    """The dense cells of Luo et al., Table VII, that an H800 measured (throughput of mma), and the
-    sparse ones, with our values."""
-    cells = {c.label: c for c in comparisons() if c.id == "000-18" and c.gpu == "H800"}
-    for label, dense in cells.items():
-        if "sparse" not in label:
-            sparse = cells[f"{label} sparse"]
-            yield dense, sparse, own_value(files, dense.own)[0], own_value(files, sparse.own)[0]
-
-
-def _mma_mean_share(files: Files, _: str) -> Own | None:
-    cells = [(own, theory(dense.theory, files[0].device) if files else None)
-             for dense, _, own, _ in _mma_cells(files)]  # fmt: skip
-    if any(own is None or not peak for own, peak in cells):
-        return None
-    return Own(float(np.mean([own.value / peak for own, peak in cells])), "x", cells[-1][0].file)
-
-
-def _sparse_mean_gain(files: Files, _: str) -> Own | None:
-    cells = [(own, sparse) for *_, own, sparse in _mma_cells(files)]
-    if any(own is None or sparse is None for own, sparse in cells):
-        return None
-    gains = [sparse.value / own.value for own, sparse in cells]
-    return Own(float(np.mean(gains)), "x", cells[-1][0].file)
-
-
-def _device(files: Files, name: str) -> Own | None:
+def _device(files: Files, arguments: str) -> Own | None:
+    """What the device tells: "name unit", or "name unit divisor"."""
+    name, unit, *divisor = arguments.split()
     if not files:
         return None
-    device = files[0].device
-    value, unit = {
-        "sm_count": (device.sm_count, "SMs"),
-        "max_clock_mhz": (device.max_clock_mhz, "MHz"),
-        "memory_gb": (device.memory_bytes * 2.0**-30, "GiB"),
-        "memory_bus_bits": (device.memory_bus_bits, "bit"),
-        "bandwidth_gb_s": (memory_gb_s(device.memory_clock_mhz, device.memory_bus_bits), "GB/s"),
-        "l2_kib": (device.l2_bytes / 1024, "KiB"),
-    }[name]
-    return Own(float(value), unit, files[0].path)
+    value = float(getattr(files[0].device, name)) / float(*divisor or [1])
+    return Own(value, unit, files[0].path)
 
 
 # Operations per clock and SM of dense products at the full rate of compute capability 9.0.
@@ -306,39 +313,15 @@ def _full_rate(files: Files, arguments: str) -> Own | None:
     return Own(values[what], "%" if what == "share" else "GHz", paths[0])
 
 
-def _same_sign(files: Files, name: str) -> Own | None:
-    """Of the ratios of an id, how many are on the published side of 1 ("signs <id>"), or how many
-    there are ("all <id>")."""
-    what, wanted = name.split()
-    ratios = [c for c in comparisons() if c.id == wanted and c.kind == "ratio"]
-    owns = [own_value(files, c.own)[0] for c in ratios]
-    if None in owns:
-        return None
-    same = [(own.value > 1) == (c.low > 1) for own, c in zip(owns, ratios, strict=True)]
-    return Own(float(len(same) if what == "all" else sum(same)), "cells", "")
-
-
 def _printed(_: Files, arguments: str) -> Own:
     """A cell of a published table: "file|where|column"."""
     file, where, column = arguments.split("|")
     return Own(float(published_row(file, where, arguments)[column]), "", "")
 
 
-def _drop_off_apps(files: Files, _: str) -> Own | None:
-    apps = {i.by[4:] for i in inventory() if i.where == "Fig 4" and i.by.startswith("app ")}
-    rows = [
-        (file.path, row.variant)
-        for file in files
-        for group in file.document.groups
-        for row in group.rows
-        if row.role == "iso" and row.status == "ok"
-    ]
-    found = {a: path for a in apps for path, variant in rows if variant == f"{a}/drop_off"}
-    return Own(float(len(found)), "benchmarks", found[min(found)]) if found else None
-
-
-def _baseline_spread(files: Files, _: str) -> Own | None:
-    """The largest standard deviation of baseline at iso, cold, in percent of its mean."""
+def _baseline_spread(files: Files, which: str) -> Own | None:
+    """The standard deviation of baseline at iso, cold, in percent of its mean: of the "median" row
+    or of the one with the "most"."""
     found = []
     for file in (file for file in files if file.document.provenance.study == "paper"):
         for group in (g for g in file.document.groups if g.key.cache == "cold" and not g.invalid):
@@ -350,34 +333,11 @@ def _baseline_spread(files: Files, _: str) -> Own | None:
                     times = row.samples.time_ms
                     spread = 100 * float(np.std(times, ddof=1) / np.mean(times))
                     found.append(Own(spread, "%", file.path, cell))
-    return max(found, key=lambda own: own.value, default=None)
-
-
-def _pair(arguments: str) -> Iterable[specifications.Spec]:
-    return map(specifications.find_spec, arguments.split(" over "))
-
-
-def _paper_balance(_: Files, arguments: str) -> Own:
-    precision, name = arguments.split(" ", 1)
-    return Own(specifications.find_spec(name).balance(precision), "byte/FLOP", "")
-
-
-def _paper_density(_: Files, arguments: str) -> Own:
-    one, other = _pair(arguments)
-    return Own(one.density() / other.density(), "x", "")
-
-
-def _paper_expected(_: Files, arguments: str) -> Own:
-    what, pair = arguments.split(" ", 1)
-    e = specifications.expect_specs(*_pair(pair))
-    values = {"flop": e.flop_ratio, "bandwidth": e.bandwidth_ratio, "expected": e.expected}
-    return Own(values[what], "x", "")
+    found.sort(key=lambda own: own.value)
+    return found[-1 if which == "most" else len(found) // 2] if found else None
 
 
 DERIVATIONS: dict[str, Callable[[Files, str], Own | None]] = {
     function.__name__[1:]: function
-    for function in (
-        _mma_mean_share, _sparse_mean_gain, _device, _full_rate, _same_sign, _printed,
-        _drop_off_apps, _baseline_spread, _paper_balance, _paper_density, _paper_expected,
-    )
-}  # fmt: skip
+    for function in (_promise, _device, _full_rate, _printed, _baseline_spread)
+}

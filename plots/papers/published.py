@@ -11,24 +11,32 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from plots.errors import PlotsError
 from plots.papers.specifications import FOLDER, printed_tables, spec_of_driver
-from plots.tree import ROOT
 
 RELATIONS = ("equal", "at least", "at most", "within")
-BASES = ("value", "ratio", "share", "own share", "table", "beside")
+BASES = ("value", "ratio", "effect", "share", "own share", "model", "table", "beside")
+# What inventory.csv may call the method of an id; the first two need what measures it.
+METHODS = ("same", "other", "self", "none")
 
 
 @cache
-def read_csv(path: Path) -> list[dict[str, str]]:
-    """The rows of a published CSV; comment lines start with '#'."""
+def located(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """The rows of a published CSV, each with "file:line"; comment lines start with '#'."""
     with path.open(encoding="utf-8", newline="") as file:
-        lines = [line for line in file if not line.startswith("#")]
-    return list(csv.DictReader(lines))
+        lines = [(at, line) for at, line in enumerate(file, 1) if not line.startswith("#")]
+    rows = csv.DictReader(line for _, line in lines)
+    return [(f"{path.name}:{at}", row) for (at, _), row in zip(lines[1:], rows, strict=True)]
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """The rows of a published CSV."""
+    return [row for _, row in located(path)]
 
 
 @cache
@@ -55,15 +63,10 @@ class Item:
         """Microbenchmarks, an app ("app hotspot") or "ceilings"."""
         return [self.by] if self.by.startswith("app ") else self.by.split()
 
-    def built(self) -> bool:
-        """Whether the repository has what measures it."""
-        return any(_source_of(name).exists() for name in self.answers())
-
-
-def _source_of(name: str) -> Path:
-    if name.startswith("app "):
-        return ROOT / "apps" / name[4:] / "baseline.cu"
-    return ROOT / "microbench" / (name if name == "ceilings" else f"{name}.cu")
+    @property
+    def kind(self) -> str:
+        """One of METHODS; what follows it says why."""
+        return self.method.partition(": ")[0]
 
 
 @cache
@@ -104,6 +107,8 @@ class Comparison:
     basis: str = "value"
     file: str = ""
     where: str = ""
+    units: tuple[str, ...] = ()  # of ours, that it may be compared with
+    place: str = ""  # file and line
 
     @property
     def theory(self) -> str:
@@ -132,16 +137,36 @@ def published_row(file: str, where: str, place: str) -> dict[str, str]:
     return matching[0]
 
 
-def _published(row: dict[str, str], place: str) -> tuple[float, float]:
-    """Low and high of a published value: a cell, two cells divided, or a range of two columns."""
+def _cell(row: dict[str, str], table: str, column: str, place: str) -> tuple[float, str]:
+    """A published value and its unit. Raises PlotsError for one out of its column's range."""
+    for of in read_csv(FOLDER / "columns.csv"):
+        if fnmatch(table, of["table"]) and fnmatch(column, of["column"]):
+            value, unit = float(row[column]), of["unit"].replace("its row", row.get("unit", ""))
+            if not float(of["least"]) <= value <= float(of["most"]):
+                raise PlotsError(
+                    f"{place}: {table}, {column} is {value:g}, not within {of['least']} to "
+                    f"{of['most']}"
+                )
+            return value, unit
+    raise PlotsError(f"{place}: columns.csv has no unit and range of {table}, {column}")
+
+
+def _published(row: dict[str, str], place: str) -> tuple[float, float, tuple[str, ...]]:
+    """Low and high of a published value in our unit, and what that may be: of a cell, two cells
+    divided, or a range of two columns."""
     wheres, columns = row["where"].split(" / "), row["column"].split(" / ")
-    cells = [published_row(row["file"], where, place) for where in wheres]
+    names = columns if len(columns) == 2 else columns[0].split("..")
+    rows = [published_row(row["file"], where, place) for where in wheres]
+    low, unit = _cell(rows[0], row["file"], names[0], place)
+    high, _ = _cell(rows[-1], row["file"], names[-1], place)
     if len(columns) == 2:
-        value = float(cells[0][columns[0]]) / float(cells[-1][columns[1]])
-        return value, value
-    names = columns[0].split("..")
-    low, high = float(cells[0][names[0]]), float(cells[0][names[-1]])
-    return low, high
+        low = high = low / high
+        unit = "ratio"
+    scale = float(row["scale"])
+    for of in read_csv(FOLDER / "units.csv"):
+        if (of["published"], float(of["scale"])) == (unit, scale):
+            return low * scale, high * scale, tuple(of["ours"].split(" or "))
+    raise PlotsError(f'{place}: units.csv has nothing for "{unit}" times {row["scale"]}')
 
 
 def written_out(row: dict[str, str]) -> Iterator[dict[str, str]]:
@@ -158,16 +183,14 @@ def written_out(row: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 @cache
-def comparisons() -> list[Comparison]:
+def comparisons(path: Path = FOLDER / "comparisons.csv") -> list[Comparison]:
+    """Raises PlotsError, with file and line, for what is not as the head of the file says."""
     found = []
-    rows = read_csv(FOLDER / "comparisons.csv")
-    for row in (one for of in rows for one in written_out(of)):
-        place = f"{row['id']} ({row['label']})"
-        low, high = _published(row, place)
-        scale = float(row["scale"])
+    for place, row in ((place, one) for place, of in located(path) for one in written_out(of)):
+        low, high, units = _published(row, place)
         c = Comparison(
-            row["id"], row["label"], row["gpu"], low * scale, high * scale, row["own"],
-            row["relation"], float(row["tolerance"]), row["basis"], row["file"], row["where"],
+            row["id"], row["label"], row["gpu"], low, high, row["own"], row["relation"],
+            float(row["tolerance"]), row["basis"], row["file"], row["where"], units, place,
         )  # fmt: skip
         if c.relation not in RELATIONS or c.kind not in BASES:
             raise PlotsError(f"{place}: expected a relation and a basis that are known")
@@ -202,8 +225,8 @@ def _own_promise(device: Any, quantity: str) -> float | None:
 
 
 def theory(quantity: str, gpu: Any) -> float | None:
-    """What a published GPU (its name) or ours (provenance.device) promises: a quantity of
-    theory.csv, or some of them multiplied and divided ("sms*clock"). None when it is not known."""
+    """What a published GPU (its name) or ours (provenance.device) promises: a quantity, or some
+    multiplied and divided ("sms*clock"). None when it is not known."""
     result = 1.0
     for sign, name in re.findall(r"([*/]?)(\w+)", quantity):
         value = _promise(gpu, name) if isinstance(gpu, str) else _own_promise(gpu, name)

@@ -1,7 +1,7 @@
 """docs/reproduction.md: one row per table, figure and claim of the source documents.
 
 A status follows from the figures: judge() says of each value whether it agrees, and status_of()
-counts. inputs/published/comparisons.csv has what is compared with what.
+counts. inputs/published/comparisons.csv has what is compared with what, notes.csv what is told.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from plots.data.load import Results
+from plots.errors import PlotsError
 from plots.markdown import plain
-from plots.papers.contradictions import contradictions
 from plots.papers.ours import Files, Own, filled, own_value, row_of, selectors
 from plots.papers.published import (
     FOLDER,
@@ -30,14 +30,28 @@ from plots.papers.published import (
     comparisons,
     inconsistencies,
     inventory,
+    located,
     published_row,
     read_csv,
     theory,
 )
-from plots.tree import ROOT
 from plots.units import amount
 
-REASONS = FOLDER / "reasons.csv"
+NOTES = FOLDER / "notes.csv"
+STATUSES = {
+    "agrees": "every judged value is within its tolerance, or keeps the bound that the document "
+    "states",
+    "agrees in part": "some are; the reason is shown with the id, and the experiment that decides",
+    "differs": "none is; likewise",
+    "other hardware": "the published GPU is of another architecture, the value is of that very "
+    "model alone, or what this GPU promises is not known: shown beside ours, without a verdict",
+    "other method": "what is measured is not what the document measured. How many values are "
+    "within their tolerance follows; it does not count as agreement",
+    "document against itself": "the document's text beside its own table; nothing was measured",
+    "not reproducible here": "no measurement on this GPU can answer; the reason follows",
+    "not measured yet": "no recorded file has a value that can be judged; what is missing follows",
+}
+ROUNDING = 0.005  # of a ratio that is printed with two digits
 ADDRESSES = {
     "Luo et al. 2024": "https://arxiv.org/abs/2402.13499",
     "Abdelkhalik et al. 2022": "https://arxiv.org/abs/2208.11174",
@@ -53,7 +67,7 @@ class Verdict(Enum):
     DIFFERS = "differs"
     OTHER_HARDWARE = "other hardware"
     BESIDE = "beside"
-    NOT_PROMISED = "promise not known"
+    ONE_ROUND = "one round, not judged"
     NOT_RECORDED = "not recorded"
     NOT_APPLICABLE = "not applicable"
 
@@ -83,12 +97,30 @@ class Line:
     why: str = ""
     command: str = ""
 
+    @property
+    def judged(self) -> bool:
+        return self.verdict in (Verdict.AGREES, Verdict.DIFFERS)
+
+
+def _effect_holds(own: Own, low: float, high: float, relation: str, tolerance: float) -> bool:
+    """Whether our effect, the distance of a ratio from 1, has the published sign and, with its
+    interval, reaches the published effects. The tolerance is a share of the effect."""
+    least, most = (own.value - 1 if end is None else end - 1 for end in (own.low, own.high))
+    low, high = low - 1, high - 1
+    if relation == "at least":
+        return least > low
+    if relation == "at most":
+        return least <= high
+    if (low > 0 and least <= 0) or (high < 0 and most >= 0):
+        return False
+    slack = max(tolerance / 100 * max(abs(low), abs(high)), ROUNDING)
+    return most >= low - slack and least <= high + slack
+
 
 def _holds(own: float, low: float, high: float, relation: str, tolerance: float) -> bool:
     slack = 1 + tolerance / 100 + 1e-9
-    least = low / slack if low > 0 else low * slack
-    most = high * slack if high > 0 else high / slack
-    return (relation == "at most" or own >= least) and (relation == "at least" or own <= most)
+    above, below = own >= low / slack, own <= high * slack
+    return (relation == "at most" or above) and (relation == "at least" or below)
 
 
 def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
@@ -102,8 +134,9 @@ def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
         command = first.command() if not why and first.kind == "speedup" else ""
         verdict = Verdict.NOT_APPLICABLE if why else Verdict.NOT_RECORDED
         return line(verdict, why=why, command=command)
-    ours = theory(c.theory, device) if c.theory else None
-    theirs = theory(c.theory, c.gpu) if c.theory else None
+    if c.units and own.unit not in c.units:
+        raise PlotsError(f"{c.place}: ours is in {own.unit}, not in {' or '.join(c.units)}")
+    ours, theirs = (theory(c.theory, gpu) if c.theory else None for gpu in (device, c.gpu))
     theirs = 1.0 if c.kind == "own share" else theirs  # published is a share already
     own_share = own.value / ours if ours else None
     published_share = c.low / theirs if theirs else None
@@ -113,18 +146,27 @@ def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
     if of_shares and promised:
         value, low, high = own_share, c.low / theirs, c.high / theirs
     foreign = bool(c.gpu) and architecture(c.gpu) != device.compute_capability
+    other_model = bool(c.gpu) and not device.name.startswith(f"NVIDIA {c.gpu}")
+    unlike = {"value": foreign, "share": foreign or not promised, "model": other_model}
     if c.kind == "beside":
         verdict = Verdict.BESIDE
-    elif foreign and (of_shares or c.kind == "value"):
+    elif unlike.get(c.kind.removeprefix("own ")):
         verdict = Verdict.OTHER_HARDWARE
-    elif of_shares and not promised:
-        verdict = Verdict.NOT_PROMISED
+    elif own.n == 1:
+        verdict = Verdict.ONE_ROUND
+    elif c.kind == "effect":
+        fits = _effect_holds(own, low, high, c.relation, c.tolerance)
+        verdict = Verdict.AGREES if fits else Verdict.DIFFERS
+        if not fits and own.low is not None and own.low <= 1 <= own.high:
+            why = "not distinguishable from 1"
+        elif not fits and (own.value - 1) * (low - 1) < 0:
+            why = "other sign"
     else:
         fits = _holds(value, low, high, c.relation, c.tolerance)
         verdict = Verdict.AGREES if fits else Verdict.DIFFERS
     ratio = value / (min(max(value, low), high) if value > 0 and low < high else low)
     return line(
-        verdict, own, own_share=own_share, published_share=published_share,
+        verdict, own, why=why, own_share=own_share, published_share=published_share,
         of_shares=c.kind == "share" and promised,
         ratio=None if c.kind == "own share" and not promised else ratio,
     )  # fmt: skip
@@ -159,33 +201,48 @@ def _same_code(ours: str, printed: str) -> bool:
 
 def _code_lines(item: Item, files: Files) -> list[Line]:
     lines = []
-    for row in read_csv(FOLDER / "opcodes.csv"):
+    for place, row in located(FOLDER / "opcodes.csv"):
         if row["id"] != item.id:
             continue
         printed = row["printed"]
         if row["file"]:
-            printed = published_row(row["file"], row["where"], row["id"])[row["column"]]
+            printed = published_row(row["file"], row["where"], place)[row["column"]]
         own, _, counted = row["own"].partition("?")
-        recorded = row_of(files, own)
-        code = code_of(recorded, counted) if recorded else ""
-        verdict = Verdict.NOT_RECORDED
-        if recorded:
-            device = files[0].device
+        code, verdict = "", Verdict.NOT_RECORDED
+        if recorded := row_of(files, own):
+            code = code_of(recorded, counted)
             verdict = Verdict.AGREES if _same_code(code, printed) else Verdict.DIFFERS
-            if architecture(row["gpu"]) != device.compute_capability:
+            if architecture(row["gpu"]) != files[0].device.compute_capability:
                 verdict = Verdict.OTHER_HARDWARE
-        lines.append(
-            Line(row["label"], row["gpu"], verdict, code=code, published_code=printed, basis="code")
-        )
+        lines.append(Line(row["label"], row["gpu"], verdict, code=code, published_code=printed))
     return lines
 
 
 def _with_code(line: Line, c: Comparison, files: Files) -> Line:
-    """The machine code beside the cycles of Abdelkhalik et al., Table V."""
-    if c.id != "001-05" or (row := row_of(files, c.own)) is None:
+    """The machine code beside the cycles where the printed row has a column for it."""
+    printed = published_row(c.file, c.where, c.place).get("sass") if " / " not in c.where else None
+    if not printed or c.relation != "equal" or not (row := row_of(files, c.own)):
         return line
-    printed = published_row(c.file, c.where, c.id)["sass"]
     return replace(line, code=code_of(row), published_code=printed)
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is told of an id; the head of notes.csv explains the words."""
+
+    id: str
+    claim: str = ""
+    reason: str = ""
+    decides: str = ""
+    waits: str = ""
+    outside: str = ""
+    source: str = ""
+
+
+@cache
+def notes() -> dict[str, Note]:
+    """By id; figures of ours are in braces (filled)."""
+    return {row["id"]: Note(**row) for row in read_csv(NOTES)}
 
 
 @dataclass(frozen=True)
@@ -197,91 +254,84 @@ class Entry:
     why: str
     lines: list[Line]
     link: str
-    reason: str = ""
+    note: Note = Note("")
+
+    @property
+    def counted(self) -> str:
+        """The status without what follows it: one of STATUSES."""
+        return self.status.partition(":")[0].partition(";")[0]
 
 
-def _measured_by(item: Item, files: Files) -> str:
-    """The file that has what answers the item, for an item without published numbers."""
+def _answered(item: Item, files: Files) -> tuple[str, str]:
+    """The file that has what answers the item; else why what ran has nothing on this machine."""
+    wanted, why = set(item.answers()), ""
     for file in files:
         names = {f"app {group.key.app}" for group in file.document.groups}
         names |= {"ceilings"} if file.document.ceilings else set()
-        for m in file.document.microbenchmarks:
+        for m in (m for m in file.document.microbenchmarks if m.name in wanted):
             names |= {m.name} if any(row.status == "ok" for row in m.rows) else set()
-        if names & set(item.answers()):
-            return file.path
-    return ""
+            why = why or next((row.reason for row in m.rows if row.status == "skipped"), "")
+        if names & wanted:
+            return file.path, ""
+    return "", why
 
 
-def _skipped_because(item: Item, files: Files) -> str:
-    """The reason where what answers the item ran and had no row that this machine can measure."""
-    for m in (m for file in files for m in file.document.microbenchmarks):
-        reasons = [row.reason for row in m.rows if row.status == "skipped"]
-        if m.name in item.answers() and reasons and all(row.status != "ok" for row in m.rows):
-            return reasons[0]
-    return ""
-
-
-def status_of(item: Item, lines: Sequence[Line]) -> str:
-    """What the lines of an id say together."""
+def status_of(item: Item, lines: Sequence[Line], waits: str = "") -> str:
+    """What the lines of an id say together: one of STATUSES and what belongs to it."""
     count = Counter(line.verdict for line in lines)
-    agree, judged = count[Verdict.AGREES], count[Verdict.AGREES] + count[Verdict.DIFFERS]
-    other = item.method.startswith("other: ")
-    if judged:
-        word = "agrees" if agree == judged else f"{agree} of {judged} agree" if agree else "differs"
-        status = f"other method: {word}" if other else word
-    elif count[Verdict.NOT_PROMISED]:
-        word = Verdict.NOT_PROMISED.value
-        status = f"other method: {word}" if other else word
+    agree, judged = count[Verdict.AGREES], sum(line.judged for line in lines)
+    missing = count[Verdict.NOT_RECORDED] + count[Verdict.ONE_ROUND]
+    of = f": {agree} of {judged}" if judged else ""
+    if item.kind == "self":
+        return f"document against itself{of} agree"
+    if item.kind == "other" and judged + count[Verdict.OTHER_HARDWARE] + count[Verdict.BESIDE]:
+        status = f"other method{of}" + (" within tolerance" if of else "")
+    elif judged:
+        status = f"agrees in part{of}"
+        status = status if 0 < agree < judged else "agrees" if agree else "differs"
     elif count[Verdict.OTHER_HARDWARE] + count[Verdict.BESIDE]:
-        status = "other method" if other else "other hardware"
+        status = "other hardware"
     elif count[Verdict.NOT_APPLICABLE]:
-        return "not applicable"
+        return f"not reproducible here: {next(line.why for line in lines if line.why)}"
     else:
-        return "not recorded"
-    missing = count[Verdict.NOT_RECORDED]
-    return f"{status}; {missing} not recorded" if missing else status
-
-
-@cache
-def reasons() -> dict[str, str]:
-    """Why the values of an id differ, by id; figures of ours are in braces (filled)."""
-    return {row["id"]: row["reason"] for row in read_csv(REASONS)}
+        status = ""
+    waits = waits or (f"{missing} of {len(lines)} values" if missing and status else "")
+    text = f"not measured yet: {waits}" if waits else "" if status else "not measured yet"
+    return "; ".join(part for part in (status, text) if part)
 
 
 def entry_of(item: Item, of_item: list[Comparison], files: Files) -> Entry:
-    if not item.by and not of_item:
-        status = "needs another GPU" if item.method.startswith("gpus") else "nothing to measure"
-        return Entry(item, status, item.remark, [], "")
-    if item.by and not item.built():
-        return Entry(item, "not yet built", "", [], "")
+    kind, _, how = item.method.partition(": ")
+    if kind == "none":
+        return Entry(item, f"not reproducible here: {how}", item.remark, [], "")
     device = files[0].device if files else None
+    note = notes().get(item.id, Note(item.id))
     lines, link = [], ""
     for c in of_item:
-        own, why = own_value(files, c.own)
+        try:
+            own, why = own_value(files, c.own)
+        except PlotsError as error:
+            raise PlotsError(f"{c.place}: {error}") from error
         link = link or (own.file if own else "")
         line = judge(c, own, device, why) if own is None or device or not own.file else None
         if line is not None:
             lines.append(_with_code(line, c, files))
-    code = _code_lines(item, files)
-    lines += code
-    if any(line.code for line in code):
-        link = link or _measured_by(item, files)
-    text = "; ".join(t for t in (item.method.partition(": ")[2], item.remark) if t)
+    lines += _code_lines(item, files)
+    measured, skipped = _answered(item, files)
+    link = link or (measured if any(line.code for line in lines) else "")
+    text = "; ".join(t for t in (how, item.remark) if t)
+    recorded = any(line.verdict is not Verdict.NOT_RECORDED for line in lines)
+    if not recorded and skipped:
+        return Entry(item, f"not reproducible here: {skipped}", text, lines, "", note)
     if not lines:
-        link = _measured_by(item, files)
-        if not link and (why := _skipped_because(item, files)):
-            return Entry(item, "not applicable", why, [], "")
-        return Entry(item, "measured" if link else "not recorded", text, [], link)
-    if all(line.verdict is Verdict.NOT_RECORDED for line in lines) and (
-        why := _skipped_because(item, files)
-    ):
-        return Entry(item, "not applicable", why, lines, "")
-    status = status_of(item, lines)
-    if status == "not applicable":
-        text = next(line.why for line in lines if line.why)
-    differs = any(line.verdict is Verdict.DIFFERS for line in lines)
-    reason = filled(reasons().get(item.id, ""), files) if differs else ""
-    return Entry(item, status, text, lines, link, reason)
+        status = "not reproducible here: measured, but the document prints no number"
+        return Entry(item, status if measured else "not measured yet", text, [], measured, note)
+    if recorded and any(line.verdict is Verdict.DIFFERS for line in lines):
+        note = replace(note, reason=filled(note.reason, files))
+    else:
+        note = replace(note, reason="", decides="")
+    waits = note.waits if recorded else ""
+    return Entry(item, status_of(item, lines, waits), text, lines, link, note)
 
 
 def entries(files: Files) -> list[Entry]:
@@ -291,14 +341,14 @@ def entries(files: Files) -> list[Entry]:
     return [entry_of(item, by_id.get(item.id, []), files) for item in inventory()]
 
 
-def _cell(text: str) -> str:
-    """Text of ours or of a document as one cell of a table."""
-    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ").replace("*", "\\*")
-
-
 def _prose(text: str) -> str:
     """A sentence of ours as Markdown: it may hold code, and no HTML."""
     return html.escape(text, quote=False).replace("*", "\\*")
+
+
+def _cell(text: str) -> str:
+    """Text of ours or of a document as one cell of a table."""
+    return _prose(text).replace("|", "\\|").replace("\n", " ")
 
 
 def _link(path: str, base: Path) -> str:
@@ -307,123 +357,121 @@ def _link(path: str, base: Path) -> str:
     return f"[{Path(path).name}]({os.path.relpath(path, base)})"
 
 
-def _range(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
-    return low if low == high else f"{low} to {high}"
+def contradictions(found: Sequence[Entry]) -> list[str]:
+    """One paragraph for each claim that these results, of one GPU, contradict."""
+    return [
+        f"{e.item.id}, {e.note.claim}: {e.note.reason} What decides: {e.note.decides}"
+        for e in found
+        if e.note.claim and e.note.reason
+    ]
 
 
 def _summary(entry: Entry) -> str:
     """Ours over the published values in a few words: the judged ones, else all."""
-    judged = [x for x in entry.lines if x.verdict in (Verdict.AGREES, Verdict.DIFFERS)]
+    judged = [x for x in entry.lines if x.judged]
     shown = [x for x in judged or entry.lines if x.ratio is not None]
     if not shown:
         return ""
-    ratios = [x.ratio for x in shown]
+    ends = dict.fromkeys(f"{of(x.ratio for x in shown):.2f}" for of in (min, max))
     shares = " of shares" if all(x.of_shares for x in shown) else ""
-    return _range(ratios) + shares + (f" ({len(ratios)})" if len(ratios) > 1 else "")
+    return " to ".join(ends) + shares + (f" ({len(shown)})" if len(shown) > 1 else "")
 
 
-def _counts(found: Sequence[Entry]) -> str:
+def counts(found: Sequence[Entry]) -> str:
     """How many rows have which status, in a sentence."""
-    counts = Counter(e.status.split(";")[0].replace("other method: ", "") for e in found)
-    some = sum(n for s, n in counts.items() if s.endswith(" agree"))
-    words = {s: n for s, n in counts.items() if not s.endswith(" agree")}
-    words |= {"agree in part": some} if some else {}
-    listed = sorted(words.items(), key=lambda w: -w[1])
-    return f"{len(found)} rows: " + ", ".join(f"{s} {n}" for s, n in listed) + "."
+    of = Counter(e.counted for e in found)
+    listed = ", ".join(f"{status} {of[status]}" for status in STATUSES if of[status])
+    return f"{len(found)} rows: {listed}."
 
 
-def _table(found: list[Entry], base: Path, *, linked: bool = True) -> list[str]:
-    """A line per entry, its id ``linked`` to the values behind it where the page has them."""
+def _outside(note: Note) -> str:
+    """What others published, with its source: "owner/repository@commit path" on GitHub."""
+    if not note.outside:
+        return ""
+    repository, commit, path = re.split("[@ ]", note.source)
+    address = f"https://github.com/{repository}/blob/{commit}/{path}"
+    return f"{_cell(note.outside)} ([{repository}]({address}))"
+
+
+def _table(found: list[Entry], base: Path, again: Sequence[Entry] = ()) -> list[str]:
+    """A line per entry, its id linked to the values behind it: the first, or those of ``again``."""
     lines = [
-        "| id | where | what | status | here / published | data |",
-        "|---|---|---|---|--:|---|",
+        "| id | where | what | status | here / published | outside evidence | data |",
+        "|---|---|---|---|--:|---|---|",
     ]
     for e in found:
-        name = f"[{e.item.id}](#{e.item.id})" if linked and _detailed(e) else e.item.id
-        cells = [name, _cell(e.item.where), _cell(e.item.what), e.status, _summary(e)]
-        lines.append("| " + " | ".join([*cells, _link(e.link, base)]) + " |")
+        name = f"[{e.item.id}](#{e.item.id}{'-2' * (e in again)})"
+        cells = [name, _cell(e.item.where), _cell(e.item.what), _cell(e.status), _summary(e)]
+        cells += [_outside(e.note), _link(e.link, base)]
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
+
+
+def _here(line: Line) -> str:
+    """Our value; where effects are compared, with its effect."""
+    if line.own is None:
+        return "" if line.low is None else "–"
+    effect = f" ({100 * (line.own.value - 1):+.2f} %)" if line.basis == "effect" else ""
+    return f"{amount(line.own.value)} {line.own.unit}{effect}"
 
 
 def _published(line: Line) -> str:
     if line.low is None:
         return ""
-    text = amount(line.low)
-    if line.high is not None and line.high != line.low:
-        text += f" to {amount(line.high)}"
+    ends = [line.low] if line.high in (line.low, None) else [line.low, line.high]
+    text = " to ".join(map(amount, ends))
+    if line.basis == "effect":
+        text += f" ({' to '.join(f'{100 * (end - 1):+.1f}' for end in ends)} %)"
     return f"{line.relation} {text}" if line.relation in ("at least", "at most") else text
 
 
-def _ratio(line: Line) -> str:
-    """Ours over the published value, in as many digits as what differs needs not to read as 1."""
-    ratio = line.ratio
-    if ratio is None:
-        return "–"
-    digits = 2
-    while line.verdict is Verdict.DIFFERS and digits < 5 and float(f"{ratio:.{digits}f}") == 1:
-        digits += 1
-    return f"{ratio:.{digits}f}"
-
-
-def _detailed(entry: Entry) -> bool:
-    return bool(entry.lines or entry.why or entry.reason)
+def _figure(value: float | None, digits: str) -> str:
+    return "" if value is None else format(value, digits)
 
 
 def _verdict(line: Line) -> str:
-    if line.verdict is Verdict.AGREES and line.basis != "code":
-        return "agrees" if not line.tolerance else f"agrees within {line.tolerance:g} %"
-    return line.verdict.value
+    word = line.verdict.value
+    if line.verdict is Verdict.AGREES and line.tolerance:
+        word += f" within {line.tolerance:g} %" + " of the effect" * (line.basis == "effect")
+    because = plain(line.why) or (f"`amasia {line.command}`" if line.command else "")
+    return f"{word}: {because}" if because else word
 
 
-def _details(entry: Entry, told: Sequence[Inconsistency], base: Path) -> list[str]:
-    """The values behind a row, folded."""
+def _values(entry: Entry, base: Path) -> list[str]:
+    """The table of an entry's values, without columns that are empty."""
+    own = ("by the table", "stated", "table / stated")
+    heads = own if entry.item.kind == "self" else ("here", "published", "here / published")
+    columns = {
+        "value": lambda x: _cell(x.label),
+        "GPU": lambda x: x.gpu,
+        **dict(zip(heads, (_here, _published, lambda x: _figure(x.ratio, ".3f")), strict=True)),
+        "share here": lambda x: _figure(x.own_share, ".3g"),
+        "share published": lambda x: _figure(x.published_share, ".3g"),
+        "SASS here": lambda x: _cell(x.code),
+        "SASS published": lambda x: _cell(x.published_code),
+        "verdict": _verdict,
+        "cell": lambda x: (
+            x.own and x.own.cell and f"{_link(x.own.file, base)}: {_cell(x.own.cell)}"
+        ),
+    }
+    cells = {head: [of(x) or "" for x in entry.lines] for head, of in columns.items()}
+    cells = {head: column for head, column in cells.items() if any(column)}
+    rows = [list(cells), ["--:" if head in heads else "---" for head in cells]]
+    rows += zip(*cells.values(), strict=True)
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _details(entry: Entry, told: Sequence[Inconsistency], base: Path, again: str = "") -> list[str]:
+    """The values behind a row, folded; ``again`` where the page has the row before."""
     e = entry
     title = f"{e.item.id}, {e.item.where}: {html.escape(e.item.what, quote=False)}"
-    text = [f'<a id="{e.item.id}"></a>', f"<details><summary>{title}</summary>", ""]
+    text = [f'<a id="{e.item.id}{again}"></a>', f"<details><summary>{title}</summary>", ""]
     if e.why:
         text += [f"How: {plain(e.why)}.".replace("..", "."), ""]
-    if e.reason:
-        text += [f"Why it differs: {_prose(e.reason)}", ""]
+    for head, what in (("Why it differs", e.note.reason), ("What decides", e.note.decides)):
+        text += [f"{head}: {_prose(what)}", ""] if what else []
     text += [f"The document: {_prose(i.text)}\n" for i in told if i.id == e.item.id]
-    numbers = [x for x in e.lines if x.low is not None]
-    if numbers:
-        share = any(x.own_share is not None or x.published_share is not None for x in numbers)
-        code = any(x.code for x in numbers)
-        cell = any(x.own and x.own.cell for x in numbers)
-        table = all(x.basis == "table" for x in numbers)
-        head = ["value", "GPU", "by the table", "stated", "table / stated"]
-        head = head if table else ["value", "GPU", "here", "published", "here / published"]
-        head += ["share here", "share published"] if share else []
-        head += ["SASS here", "SASS published"] if code else []
-        head += ["verdict"] + (["cell"] if cell else [])
-        text += ["| " + " | ".join(head) + " |", "|---|---|--:|--:|--:|" + "---|" * (len(head) - 5)]
-        for x in numbers:
-            cells = [_cell(x.label), x.gpu,
-                     f"{amount(x.own.value)} {x.own.unit}" if x.own else "–",
-                     _published(x), _ratio(x)]  # fmt: skip
-            if share:
-                cells += ["" if s is None else f"{s:.3g}" for s in (x.own_share, x.published_share)]
-            if code:
-                cells += [_cell(x.code), _cell(x.published_code)]
-            cells.append(_verdict(x) + (f": {plain(x.why)}" if x.why else ""))
-            if cell:
-                cells.append(
-                    f"{_link(x.own.file, base)}: {_cell(x.own.cell)}"
-                    if x.own and x.own.cell
-                    else ""
-                )
-            text.append("| " + " | ".join(cells) + " |")
-        text.append("")
-    listed = [x for x in e.lines if x.basis == "code"]
-    if listed:
-        text += ["| machine code | GPU | here | published | verdict |", "|---|---|---|---|---|"]
-        text += [
-            f"| {_cell(x.label)} | {x.gpu} | {_cell(x.code)} | {_cell(x.published_code)} | "
-            f"{_verdict(x)} |"
-            for x in listed
-        ]
-        text.append("")
+    text += [*_values(e, base), ""] if e.lines else []
     return [*text, "</details>", ""]
 
 
@@ -435,74 +483,49 @@ def _head() -> list[str]:
         "Generated from `inputs/published/` and the recorded results by",
         "`python -m plots docs results`; a test fails when it is stale. One row per table, figure",
         "and claim of the four documents; behind its id, every value with its tolerance. A value",
-        "that several files have is that of the study `paper`, else of the newest file.",
+        "that several files have is that of the study `paper`, else of the newest file. Each GPU",
+        "is judged on its own hardware.",
         "",
         "| status | meaning |",
         "|---|---|",
-        "| agrees | every value that can be compared is within its tolerance ("
-        + ", ".join(tolerances)
-        + " %, stated beside it), or keeps the bound that the document states |",
-        "| differs; n of m agree | none, or not all of them; the reason, or the experiment that "
-        "would find it, is shown with the id |",
-        "| other method | what is measured is not quite what the document measured |",
-        "| other hardware | the published GPU is of another architecture: shown beside ours, "
-        "without a verdict. Of the same architecture, rates are compared as shares of what each "
-        "GPU promises (`inputs/published/theory.csv`) |",
-        "| promise not known | rates of the same architecture, but `theory.csv` lacks what one of "
-        "the GPUs promises: the ratio of the rates is shown, without a verdict |",
-        "| measured | recorded here, but the document prints no number |",
-        "| not recorded | could be measured, and no recorded file has it |",
-        "| needs another GPU; nothing to measure | no measurement on this GPU can answer |",
+        *(f"| {status} | {meaning} |" for status, meaning in STATUSES.items()),
+        "",
+        f"Tolerances are {', '.join(tolerances)} %; the head of `inputs/published/comparisons.csv`",
+        "says what is compared as a value, a share or an effect. A single round is never judged.",
+        "Outside evidence, code or logs that others published, decides what was measured, never",
+        "whether we agree.",
     ]
-
-
-def _name_of(command: str) -> str:
-    """The file for what a command records: "run lud --size n=16384 --roles iso ... --launch stream"
-    is iso-lud-16384-stream.json."""
-    _, app, *options = command.split()
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    sizes = [part.split("=")[1] for part in given["--size"].split(",")]
-    return "-".join([given["--roles"], app, *sizes, given["--launch"]]) + ".json"
-
-
-def _preset_of(compute_capability: int) -> str:
-    """The preset whose build folder run.sh makes on such a GPU."""
-    return f"sm{compute_capability}" if compute_capability in (70, 80, 90) else "native"
 
 
 def render(results: Results, base: Path) -> str:
     """The page as Markdown, links relative to ``base``."""
     told = inconsistencies()
     text = _head()
+    shown: list[Entry] = []
     for place, gpu in enumerate(results.gpus or [""]):
         mine = [f for f in results.recorded if not gpu or f.device.name == gpu]
         found = entries(mine)
-        text += ["", f"## {plain(gpu) or 'No results recorded'}", "", _counts(found)]
-        against = contradictions(mine)
-        if against:
+        text += ["", f"## {plain(gpu) or 'No results recorded'}", "", counts(found)]
+        if against := contradictions(found):
             text += ["", "### Claims that these results contradict", ""]
             text += [f"- {_prose(paragraph)}" for paragraph in against]
-        if place:  # the values behind a row are listed once, for the first GPU
-            text += ["", "Rows with a value of this GPU; what each compares is listed above.", ""]
-            text += _table([e for e in found if _summary(e)], base, linked=False)
+        if place:  # the values behind a row are listed again where they lead to another status
+            first = {e.item.id: e.status for e in shown}
+            found = [e for e in found if _summary(e) and e.item.kind != "self"]
+            text += ["", "Rows with a value of this GPU."]
+            text += ["Listed again behind an id: the values of a row with another status.", ""]
+            other = [e for e in found if e.status != first[e.item.id]]
+            text += _table(found, base, other)
+            text.append("")
+            text += (line for e in other for line in _details(e, (), base, "-2"))
             continue
-        commands = dict.fromkeys(x.command for e in found for x in e.lines if x.command)
-        if gpu and commands:
-            folder = os.path.dirname(mine[0].path)
-            if Path(folder).is_relative_to(ROOT):
-                folder = Path(folder).relative_to(ROOT).as_posix()
-            preset = _preset_of(mine[0].device.compute_capability)
-            lines = [f"build/{preset}/amasia {c} --out {_name_of(c)}" for c in commands]
-            text += ["", f"Not recorded yet, and how to record it, for {folder}/:"]
-            text += ["", "```sh", *lines, "```"]
+        shown = found
         for source in dict.fromkeys(e.item.source for e in found):
             of_source = [e for e in found if e.item.source == source]
             text += ["", f"### {source}", "", f"<{ADDRESSES[source]}>", ""]
             text += _table(of_source, base)
             text.append("")
-            for e in of_source:
-                if _detailed(e):
-                    text += _details(e, told, base)
+            text += (line for e in of_source for line in _details(e, told, base))
     text += ["", "## Where the documents contradict themselves or each other", ""]
     text += [f"- {i.id}, {i.source}: {_prose(i.text)}" for i in told]
     return "\n".join(text).rstrip("\n") + "\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pandas as pd
 from markupsafe import Markup, escape
 
@@ -11,7 +9,6 @@ from plots.data.load import Results
 from plots.figures.balance import balance
 from plots.figures.expectation import expectation
 from plots.papers import expect, reproduction, specifications
-from plots.papers.contradictions import contradictions
 from plots.prose import fold, paragraph, table, view
 from plots.report import a100_over_v100
 from plots.report.chapters.registry import Part, register
@@ -60,30 +57,28 @@ def _records(gpu: str, entries: list[reproduction.Entry]) -> list[dict[str, obje
 def _reproduction(results: Results, data: Embedded) -> Markup:
     if results.points.empty:
         return Markup("")
-    verdicts = [v.value for v in reproduction.Verdict]
-    counts, against = [], []
+    values, against, told = 0, [], []
     for gpu in results.gpus:
         files = [f for f in results.recorded if f.device.name == gpu]
-        records = _records(gpu, reproduction.entries(files))
+        entries = reproduction.entries(files)
+        records = _records(gpu, entries)
+        told.append(paragraph(f"{gpu}: {reproduction.counts(entries)}"))
         data.table("reproduction", _COLUMNS, records)
-        found = Counter((record["source"], record["verdict"]) for record in records)
-        for source in dict.fromkeys(record["source"] for record in records):
-            numbers = [found[source, verdict] for verdict in verdicts]
-            counts.append((source, gpu, *numbers, sum(numbers)))
+        values += len(records)
         against += [
-            Markup("<li>{}: {}</li>").format(gpu, _with_code(t)) for t in contradictions(files)
+            Markup("<li>{}: {}</li>").format(gpu, _with_code(t))
+            for t in reproduction.contradictions(entries)
         ]
-    heads = ("source", "GPU", *(f">{v}" for v in verdicts), ">values")
     return (
         paragraph(
             Markup("Every published value that this suite measures, beside its own: "),
             Markup("<code>amasia study 000-21</code> measures one table again."),
         )
-        + table(heads, sorted(counts, key=lambda line: line[0]))
+        + Markup("").join(told)
         + (fold(f"Claims that these results contradict: {len(against)}",
                 Markup("<ul>\n{}\n</ul>").format(Markup("\n").join(against))) if against else "")
         + fold(
-            f"Published values: {sum(c[-1] for c in counts)}",
+            f"Published values: {values}",
             view("reproduction", "Published values", {}, {}, [c.name for c in _COLUMNS]),
         )
     )  # fmt: skip
