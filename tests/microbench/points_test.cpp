@@ -148,10 +148,8 @@ TEST_P(PointsOf, ClaimWhatTheirCodeHolds) {
   const auto names = symbols();
   if (names.empty()) GTEST_SKIP() << "needs nm, of the binutils";
   const int number = GetParam();
-  CodeEvidence evidence(executable_path(), number);      // the machine code, where it can be read
-  CodeEvidence kept(AMASIA_BINARY_DIR "/none", number);  // and the PTX that the build keeps
+  CodeEvidence evidence(executable_path(), number);
   evidence.read_all();
-  kept.read_all();
   Device d = gpus()[0];
   d.compute_capability = number;
   for (const Microbenchmark* m : microbenchmarks()) {
@@ -161,18 +159,15 @@ TEST_P(PointsOf, ClaimWhatTheirCodeHolds) {
         const auto address = reinterpret_cast<std::uintptr_t>(p.kernels[claim.kernel].function);
         const auto name = names.find(address);
         ASSERT_NE(name, names.end()) << m->name;
-        for (const CodeEvidence* code : {&evidence, &kept}) {
-          const CodeEvidence::Kernel kernel = kernel_of(*code, name->second);
-          if (code == &evidence && kernel.source != "sass") continue;
-          const std::string& instruction = kernel.source == "sass" ? claim.sass : claim.ptx;
-          const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
-          const auto found = counts.find(instruction);
-          const int claims = claim.count_in(kernel.source);
-          const int held = found == counts.end() ? 0 : found->second;
-          EXPECT_TRUE(claim.or_more ? held >= claims : held == claims)
-              << held << " of " << claims << ", " << m->name << " [" << to_string(p.at) << "] sm_"
-              << number << ", " << instruction << " (" << kernel.source << ")";
-        }
+        const CodeEvidence::Kernel kernel = kernel_of(evidence, name->second);
+        if (kernel.source != "sass") continue;
+        const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
+        const auto found = counts.find(claim.sass);
+        const int claims = claim.count_in(kernel.source);
+        const int held = found == counts.end() ? 0 : found->second;
+        EXPECT_TRUE(claim.or_more ? held >= claims : held == claims)
+            << held << " of " << claims << ", " << m->name << " [" << to_string(p.at) << "] sm_"
+            << number << ", " << claim.sass;
       }
     }
   }

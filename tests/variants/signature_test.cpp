@@ -229,9 +229,12 @@ void check_no_barrier_before_use(const ptx::Function& kernel,
     }
   }
   bool used_at_once = false;
-  for (const auto& [wait, met] : waits) {
+  for (auto [wait, met] : waits) {
     used_at_once |= met.what == Met::use;
     const Loop loop = loop_around(wait);
+    if (loop.end != 0 && (met.where < loop.begin || met.where > loop.end)) {
+      met = first_met(kernel, loop.begin, labels);  // the last wait of a loop: its next turn
+    }
     if (met.what != Met::barrier || loop.end == 0) continue;
     const bool slots_have_their_own = std::any_of(waits.begin(), waits.end(), [&](const auto& w) {
       return w.first > wait && w.first < loop.end && w.second.what == Met::use;
@@ -635,6 +638,10 @@ TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {
        {drop_off, 80,
         async_copy + use + again + async_copy + tile + async_copy + barrier + use + repeat,
         between},
+       // The last wait of a loop is for its next turn, whatever stands behind the loop.
+       {drop_off, 80, again + use + async_copy + repeat + barrier + "ret;\n", none},
+       {drop_off, 80, async_copy + use + again + use + async_copy + repeat + barrier},
+       {drop_off, 80, async_copy + use + again + barrier + use + async_copy + repeat, between},
        // A warp's own barrier is none of the block, and a wait that drains what is left
        // needs no use.
        {drop_off, 80, async_copy + "bar.warp.sync -1;\n" + use + "cp.async.wait_all;\n"}});
