@@ -232,8 +232,9 @@ void check_no_barrier_before_use(const ptx::Function& kernel,
   for (auto [wait, met] : waits) {
     used_at_once |= met.what == Met::use;
     const Loop loop = loop_around(wait);
-    if (loop.end != 0 && (met.where < loop.begin || met.where > loop.end)) {
-      met = first_met(kernel, loop.begin, labels);  // the last wait of a loop: its next turn
+    if (met.what == Met::barrier && (met.where < loop.begin || met.where > loop.end)) {
+      // The last wait of a loop: what its next turn meets
+      if (loop.end != 0) met = first_met(kernel, loop.begin, labels);
     }
     if (met.what != Met::barrier || loop.end == 0) continue;
     const bool slots_have_their_own = std::any_of(waits.begin(), waits.end(), [&](const auto& w) {
@@ -641,7 +642,8 @@ TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {
        // The last wait of a loop is for its next turn, whatever stands behind the loop.
        {drop_off, 80, again + use + async_copy + repeat + barrier + "ret;\n", none},
        {drop_off, 80, async_copy + use + again + use + async_copy + repeat + barrier},
-       {drop_off, 80, async_copy + use + again + barrier + use + async_copy + repeat, between},
+       {drop_off, 80, async_copy + use + again + barrier + use + async_copy + repeat + barrier,
+        between},
        // A warp's own barrier is none of the block, and a wait that drains what is left
        // needs no use.
        {drop_off, 80, async_copy + "bar.warp.sync -1;\n" + use + "cp.async.wait_all;\n"}});
