@@ -57,7 +57,7 @@ def test_the_sessions_of_quick_are_those_of_the_file() -> None:
             sessions[row.variant].add(group.session)
     of = {name: len(found) for name, found in sessions.items()}
     assert (
-        f"histogram: {of['histogram/baseline']} sessions, of which CUB, whose code is older, has "
+        f"histogram in {of['histogram/baseline']} sessions, CUB, whose code is older, in "
         f"{of['histogram/cub']}"
     ) in section("h200")
 
