@@ -6,8 +6,8 @@
 
 namespace amasia::nw {
 
-/// A lane's own columns of the rows that it meets AHEAD stages later, in the place where it will put
-/// their scores. The lanes copy the same row at the same time, 512 bytes, and meet it one after
+/// A lane's own columns of the rows that it meets AHEAD stages later, in the place where it will
+/// put their scores. The lanes copy the same row at the same time, 512 bytes, and meet it one after
 /// another. The warps that copy elsewhere only carry scores away here; `full` says that a stage's
 /// place is free.
 template <class B, int AHEAD>
