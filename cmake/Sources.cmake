@@ -2,6 +2,7 @@
 # libraries, because a static library would drop files that nothing refers to but their registration.
 
 include(drop_headerless)
+include(newer_cccl)
 include(units)
 
 set(amasia_objects "")
@@ -113,6 +114,7 @@ function(amasia_sources_in folder result)
   if(AMASIA_CUDA)
     file(GLOB device CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
     amasia_drop_headerless(device)
+    amasia_with_newer_cccl(device)
   endif()
   set(${result} ${host} ${device} PARENT_SCOPE)
 endfunction()

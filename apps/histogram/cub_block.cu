@@ -1,7 +1,6 @@
-// histogram/cub_block: a kernel of one's own around CUB's block primitives, for those who want the
-// library's parts and not its whole. cub::BlockLoad brings a tile into registers,
-// cub::BlockHistogram adds it to the block's counters in shared memory, by atomic increments or by
-// sorting the tile.
+// histogram/cub_block: a kernel of one's own around the block primitives of CUB. cub::BlockLoad
+// brings a tile into registers. cub::BlockHistogram adds it to the block's counters in shared
+// memory, by atomic increments or by sorting the tile.
 #include <cub/block/block_histogram.cuh>
 #include <cub/block/block_load.cuh>
 
@@ -106,6 +105,7 @@ template <int THREADS, int KEYS_PER_THREAD, cub::BlockHistogramAlgorithm ALGORIT
 ConfigOf<Problem> tile(const char* name) {
   ConfigOf<Problem> config;
   config.info.name = name;
+  config.info.geometry = {{"version", CUB_VERSION}};
   config.unsupported = [](const Problem& p, const Device&) -> std::optional<std::string> {
     if (p.type == KeyType::uint8 || p.binning.bins <= many_bins) return std::nullopt;
     return "instantiated for up to " + std::to_string(many_bins) + " bins";

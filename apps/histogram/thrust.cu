@@ -125,6 +125,7 @@ Launch counter_of(const Problem& p) {
 ConfigOf<Problem> sort_and_search() {
   ConfigOf<Problem> config;
   config.info.name = "sort-and-search";
+  config.info.geometry = {{"version", THRUST_VERSION}};
   config.prepare = [](const Problem& p, const Device&) {
     return p.type == KeyType::uint8 ? counter_of<std::uint8_t>(p) : counter_of<std::uint32_t>(p);
   };

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from plots.data.load import LEAST_ROUNDS, LEAST_TOLD, Results, sizes_of
-from plots.data.strategies import BY_NAME, code_lines, involved_lines
+from plots.data.strategies import BY_NAME, code_lines, involved_lines, with_version
 from plots.errors import PlotsError
 from plots.judge.beside import times_beside
 from plots.judge.gains import Gain, gains_of
@@ -205,7 +205,8 @@ def _beside(gain: Gain, rows: Sequence[Any]) -> list[str]:
 
 # What an advice is made of.
 _OF_ROW = ["group", "row", "app", "variant", "strategy", "role", "repeat", "status", "reason",
-           "schedule", "fallback", "registers", "shared_bytes", "local_bytes"]  # fmt: skip
+           "schedule", "geometry", "fallback", "registers", "shared_bytes",
+           "local_bytes"]  # fmt: skip
 _OF_COMPARISON = ["group", "variant", "strategy", "role", "control", "claim", "ratio", "low",
                   "high", "sessions", "gpus"]  # fmt: skip
 
@@ -308,7 +309,8 @@ def _one(
     for library in rows:
         if library.role == "comparator" and library.status == "ok":
             remarks.append(
-                f"{library.strategy} takes {milliseconds(times[library.row])}, "
+                f"{with_version(library.strategy, library.geometry)} takes "
+                f"{milliseconds(times[library.row])}, "
                 f"{times[library.row] / times[row.row]:.2f} of the time of {winner}"
                 + (", in a geometry of its own, not the original's" if role == "iso" else "")
             )

@@ -52,6 +52,15 @@ NAMES = tuple(strategy.name for strategy in STRATEGIES)
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}
 
 
+def with_version(comparator: str, geometry: str) -> str:
+    """ "cub 3.0.1" where a row's geometry holds CCCL's version, as version=300001."""
+    found = re.search(r"\bversion=(\d+)", geometry)
+    if found is None:
+        return comparator
+    major, rest = divmod(int(found[1]), 100_000)
+    return f"{comparator} {major}.{rest // 100}.{rest % 100}"
+
+
 def code_lines(source: str, root: Path = ROOT) -> int | None:
     """Lines of a file that are neither blank nor only a comment.
 

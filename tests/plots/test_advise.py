@@ -6,7 +6,7 @@ import planted
 import pytest
 
 from plots.advice.advise import advise, by_mode, from_size_on
-from plots.data.strategies import code_lines, involved_lines
+from plots.data.strategies import code_lines, involved_lines, with_version
 from plots.judge.cross_tables import table_of, without_time
 from plots.judge.gains import gains_of
 
@@ -24,6 +24,12 @@ def winners(*names, **others):
     for i, name in enumerate(names):
         table[name] = (1.0, 1.5 - 0.005 * i)
     return {**table, **others}
+
+
+def test_a_comparator_is_named_with_its_version():
+    assert with_version("cub", "version=300001") == "cub 3.0.1"
+    assert with_version("cub_newer", "version=300500") == "cub_newer 3.5.0"
+    assert with_version("cublas", "") == "cublas"
 
 
 def test_the_fastest_resolved_strategy_wins(paper):

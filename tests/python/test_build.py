@@ -243,3 +243,38 @@ def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) 
     ).stdout
     assert "Leaving out without.cu: the CUDA toolkit here has no cusolverNotThere.h" in said
     assert f"kept {tmp_path}/plain.cu;{tmp_path}/with.cu" in said
+
+
+@pytest.mark.parametrize(
+    ("toolkit", "given", "said"),
+    [
+        (3000001, 3005000, "kept plain.cu;cub_newer.cu"),
+        (3005000, 3005000, "not newer than the toolkit's CCCL: no second CUB"),
+        (3000001, None, "kept plain.cu"),
+        (3000001, "", "has no cuda/std/__cccl/version.h"),
+    ],
+)
+def test_a_second_cub_needs_a_newer_cccl(
+    tmp_path: Path, toolkit: int, given: int | str | None, said: str
+) -> None:
+    for folder, version in (("toolkit/cccl", toolkit), ("given", given)):
+        header = tmp_path / folder / "cuda/std/__cccl/version.h"
+        header.parent.mkdir(parents=True)
+        if version:
+            header.write_text(f"#define CCCL_VERSION {version}\n")
+    script = tmp_path / "script.cmake"
+    script.write_text(
+        "function(amasia_fail text)\n  message(STATUS ${text})\nendfunction()\n"
+        "function(set_source_files_properties)\nendfunction()\n"
+        f"set(CUDAToolkit_INCLUDE_DIRS {tmp_path}/toolkit)\n"
+        f"include({ROOT}/cmake/newer_cccl.cmake)\n"
+        + ("" if given is None else f"set(AMASIA_NEWER_CCCL {tmp_path}/given)\n")
+        + "set(found plain.cu cub_newer.cu)\n"
+        "amasia_with_newer_cccl(found)\n"
+        'message(STATUS "kept ${found}")\n'
+    )
+    output = subprocess.run(
+        ["cmake", "-P", script], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert said in output
+    assert ("cub_newer.cu" in output) == (given == 3005000 and toolkit < given)
