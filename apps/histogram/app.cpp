@@ -192,9 +192,10 @@ class Histogram : public App {
       case Preset::smoke:
         // Degenerate and unaligned counts; every distribution; bins that are no power of two, that
         // need fewer copies, more blocks, several windows; keys outside the range; a bin per key.
-        // Two are long enough for every ring to go round; of the last two bins one passes 2^15 in
-        // every block, on a GPU of up to 150 SMs, which counters of 16 bits have to notice. The
-        // others are short, for racecheck.
+        // Two are long enough for every ring to go round, and the first of them for packed-unseen
+        // to look at its counters and go on. Of the last two bins one passes 2^15 in every block,
+        // on a GPU of up to 150 SMs, which counters of 16 bits have to notice. The others are
+        // short, for racecheck.
         all = {
             size(1, "int32", 256),
             size(3, "uint8", 256),
@@ -203,7 +204,7 @@ class Histogram : public App {
             size(300007, "uint8", 256),
             size(100003, "uint8", 64, "sorted"),
             with(with(size(200003, "uint8", 37), "range", 200), "spread", 256),
-            size(3900007, "int32", 256),
+            size(5500009, "int32", 256),
             size(150001, "int32", 256, "equal"),
             size(200009, "uint8", 256, "equal"),
             size(77777, "int32", 1000, "zipf"),

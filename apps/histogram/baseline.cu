@@ -15,6 +15,7 @@ template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) baseline_original(OriginalRun run) {
   auto* const counters = block_memory<unsigned>();
   // Prologue
+  admit_successor();
   clear_warp_counters(counters, run);
   __syncthreads();
   // Main loop
@@ -88,11 +89,16 @@ const bool registered = register_variant<Problem>(
     "histogram", Strategy::baseline,
     {original<4>(baseline_original<Bytes, 4>, baseline_original<Words, 4>, 1, 0),
      original<16>(baseline_original<Bytes, 16>, baseline_original<Words, 16>, 1, 0),
+     original<4>(baseline_original<Bytes, 4>, baseline_original<Words, 4>, 1, 0, 1,
+                 Start::dependent),
      walking<Pipeline, One1024, Movement<2, 2>>(), walking<Pipeline, One1024, Movement<2, 4>>(),
-     walking<Pipeline, Two1024, Movement<2, 1>>(), walking<Pipeline, Two512, Movement<2, 4>>(),
-     producing<Producer, Two512, Ring<Two512, 4>>(), walking<Pipeline, Four512, Movement<2, 1>>(),
-     walking<Pipeline, Packed, Movement<2, 2>>(), walking<Pipeline, Ranges, Movement<2, 2>>(),
-     partitioned<Pipeline, 2>(), walking<Pipeline, Global, Movement<2, 1>>()});
+     walking<Pipeline, Two512, Movement<2, 4>>(),
+     walking<Pipeline, Two512, Movement<2, 4, 0, stage_l2_ahead>>(),
+     walking<Pipeline, Four512, Movement<2, 1>>(), walking<Pipeline, Packed, Movement<2, 2>>(),
+     walking<Pipeline, Packed, Movement<2, 2, 0, ring_l2_ahead>>(),
+     walking<Pipeline, Unseen, Movement<2, 2>>(), partitioned<Pipeline, 2>(),
+     partitioned<Pipeline, 2, PartitionedDependent>(),
+     walking<Pipeline, Global, Movement<2, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

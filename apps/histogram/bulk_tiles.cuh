@@ -37,6 +37,11 @@ struct BulkPipeline {
     tma::fence_init();
   }
   __device__ void ask(int n, int index) {
+    if constexpr (C::l2_ahead > 0) {
+      if (n + C::l2_ahead < tiles) {
+        tma::prefetch_bytes(source.template tile<C>(n + C::l2_ahead), C::tile_bytes);
+      }
+    }
     tma::expect(&shared.full[index], C::tile_bytes);
     tma::load_bytes(shared.tiles[index], source.template tile<C>(n), C::tile_bytes,
                     &shared.full[index]);
@@ -90,7 +95,7 @@ struct BulkPipeline {
 /// them the first thread does on its way. The others count.
 template <class Keys, class C, class CountersT>
 __device__ __forceinline__ void count_bulk_tiles(const Run& run, BulkPipeline<C, Run>& pipeline,
-                                                 const CountersT& counters) {
+                                                 CountersT& counters) {
   if constexpr (C::producer_warps > 0) {
     if (threadIdx.x >= C::threads) {
       if (threadIdx.x == C::threads) pipeline.produce_all();
@@ -102,9 +107,10 @@ __device__ __forceinline__ void count_bulk_tiles(const Run& run, BulkPipeline<C,
     pipeline.next(n);
     count_tile<C>(counters, pipeline);
     pipeline.consumer_release();
-    counters.counted_tile(n);
+    counters.counted_tile(run, n);
   }
   count_rest<Keys, C>(run, counters);
+  counters.settle(run);
 }
 
 }  // namespace amasia::histogram

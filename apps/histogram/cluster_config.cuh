@@ -5,12 +5,15 @@
 
 namespace amasia::histogram {
 
-/// merge: every block has all counters. multicast: every key comes to every block of a cluster,
-/// which spreads the counters. spread: every increment goes to the block that keeps its counter.
-enum class Way { merge, multicast, spread };
+/// merge, merge_bulk: every block has all counters. multicast: every key comes to every block of a
+/// cluster, which spreads the counters. spread: every increment goes to the block that keeps its
+/// counter.
+enum class Way { merge, merge_bulk, multicast, spread };
+constexpr bool merges(Way way) { return way == Way::merge || way == Way::merge_bulk; }
 
 inline const char* word_of(Way way) {
-  return way == Way::merge ? "merge" : way == Way::multicast ? "multicast" : "spread";
+  constexpr const char* words[] = {"merge", "merge-bulk", "multicast", "spread"};
+  return words[static_cast<int>(way)];
 }
 
 struct ClusterConfig {
@@ -31,7 +34,7 @@ struct ClusterConfig {
     one.windows = 0;
     if (budget < 128) return one;
     if (way == Way::multicast) return plan_of(home, p.counters, budget, cluster);
-    one = plan_of(home, way == Way::merge ? p.counters : ceil_div(p.counters, cluster), budget);
+    one = plan_of(home, merges(way) ? p.counters : ceil_div(p.counters, cluster), budget);
     if (one.windows > 1) one.windows = 0;
     if (way == Way::spread) one.log2_copies = 0;
     return one;
@@ -52,7 +55,7 @@ struct ClusterConfig {
     if (fits.windows == 0) {
       return std::to_string(p.counters) + " counters do not fit in the " +
              std::to_string(shared_budget(device, blocks_per_sm)) + " bytes of " +
-             (way == Way::merge ? "a block" : "each of " + std::to_string(cluster) + " blocks");
+             (merges(way) ? "a block" : "each of " + std::to_string(cluster) + " blocks");
     }
     allow_launch(kernel(p, fits), shape(fits));
     if (resident_blocks(kernel(p, fits), shape(fits), device.sm_count) > 0) return std::nullopt;
@@ -87,9 +90,10 @@ ConfigOf<Problem> clustered(Way way, int cluster, const CountKernels& kernels,
       way,        C::home,    kernels, cluster, C::launched_threads, C::blocks_per_sm,
       ring_bytes, make_run<C>};
   std::string name = std::string(C::name) + "/" + word_of(way) + "-" + std::to_string(cluster);
-  if (way == Way::merge && C::producer_warps > 0) {
+  if (merges(way) && C::producer_warps > 0) {
     name += "-" + std::to_string(C::producer_warps) + "-producers";
   }
+  if (C::l2_ahead > 0) name += "-l2";
   ConfigOf<Problem> config;
   config.info = info_of<C>(std::move(name));
   config.info.geometry.push_back({"cluster_blocks", c.cluster});
@@ -97,7 +101,7 @@ ConfigOf<Problem> clustered(Way way, int cluster, const CountKernels& kernels,
   for (const CountKernel kernel : {c.kernels.words, c.kernels.bytes}) {
     if (kernel == nullptr) continue;
     const std::size_t counter_bytes = nominal_counter_bytes(c.home);
-    const int kept_by = c.way == Way::merge ? 1 : c.cluster;
+    const int kept_by = merges(c.way) ? 1 : c.cluster;
     config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), c.launched_threads,
                                    c.ring_bytes + counter_bytes / static_cast<std::size_t>(kept_by),
                                    c.cluster, in_flight});

@@ -16,6 +16,7 @@
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
 #include "variants/ptx/named_barrier.cuh"
+#include "variants/ptx/prefetch.cuh"
 
 namespace amasia::histogram {
 
@@ -65,27 +66,24 @@ __device__ void clear_counters(unsigned* counters, const CounterPlan& plan) {
   for (int i = threadIdx.x; i < all; i += C::launched_threads) words[i] = {};
 }
 
-/// The counters of a block: where its threads add, and how that gets into the result. HOME copies
-/// or ranges.
+/// The counters of a block: where its threads add, and how that gets into the result. `settle` is
+/// called once, by all threads that count, when they have added every key. HOME copies.
 template <class Keys, class C, Home HOME = C::home>
-struct Counters : LaneCounters<Keys, HOME == Home::ranges> {
+struct Counters : LaneCounters<Keys> {
   unsigned* words;
 
   __device__ Counters(const Run& run, unsigned* counters)
-      : LaneCounters<Keys, HOME == Home::ranges>(counters, run.plan.log2_copies,
-                                                 run.first_counter(), run.plan.window, run.binning),
-        words(counters) {}
+      : LaneCounters<Keys>(counters, run.plan.log2_copies, run.binning), words(counters) {}
 
-  __device__ void counted_tile(int) const {}
+  __device__ void counted_tile(const Run&, int) const {}
+  __device__ void settle(const Run&) const {}
 
   /// One atomic addition per counter that is not zero. Call after a block barrier.
   __device__ void add_to_result(const Run& run) const {
-    for (int i = threadIdx.x; i < run.window_counters(); i += C::threads) {
+    for (int i = threadIdx.x; i < run.counters; i += C::threads) {
       const unsigned sum = sum_of_copies(words, i, run.plan.log2_copies);
-      if (sum != 0) {
-        const unsigned counter = static_cast<unsigned>(run.first_counter() + i);
-        atomicAdd(run.counts + Keys::bin_of_counter(counter, run.binning), sum);
-      }
+      if (sum == 0) continue;
+      atomicAdd(run.counts + Keys::bin_of_counter(static_cast<unsigned>(i), run.binning), sum);
     }
   }
 };
@@ -105,9 +103,10 @@ struct Counters<Keys, C, Home::packed> : PackedCounters<is_sliced<Keys>> {
         words(counters) {}
 
   /// Before a half can overflow, all that have made one pass 2^15 have taken that off it.
-  __device__ void counted_tile(int n) const {
+  __device__ void counted_tile(const Run&, int n) const {
     if ((n + 1) % between_barriers == 0) counting_barrier<C>();
   }
+  __device__ void settle(const Run&) const {}
   __device__ void add_to_result(const Run& run) const {
     const auto* halves = reinterpret_cast<const unsigned short*>(words);
     const int all = run.window_counters();
@@ -120,28 +119,116 @@ struct Counters<Keys, C, Home::packed> : PackedCounters<is_sliced<Keys>> {
   }
 };
 
+/// reduce(a, b) of the warp's values, in all its lanes.
+template <class T, class Reduce>
+__device__ T over_warp(T value, Reduce reduce) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value = reduce(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  }
+  return value;
+}
+
+template <class Keys, class C, class CountersT>
+__device__ void count_rest(const Run& run, CountersT& counters);
+
+// As packed, but additions do not ask for the old value. The first tiles show whether keys are
+// spread enough for that; the sum of all halves proves that none overflowed (geometry.hpp).
+template <class Keys, class C>
+struct Counters<Keys, C, Home::unseen> : Counters<Keys, C, Home::packed> {
+  using Asking = Counters<Keys, C, Home::packed>;
+  bool asks = false;  // the same in all threads of the block
+
+  using Asking::Asking;
+
+  __device__ __forceinline__ void add(unsigned counter) const {
+    if (asks) return Asking::add(counter);
+    add_unseen(this->address(counter), 1u << this->shift(counter));
+  }
+  __device__ __forceinline__ void add_chunk(uint4 words) const {
+    if (asks) return Asking::add_chunk(words);
+    visit_chunk<Keys>(words, this->binning, [this](unsigned counter) {
+      add_unseen(this->address(counter), 1u << this->shift(counter));
+    });
+  }
+  /// Calls visit(word) for the thread's share of all words, when all keys so far are in them.
+  template <class Visit>
+  __device__ void visit_words(const Run& run, Visit visit) const {
+    counting_barrier<C>();
+    for (int i = threadIdx.x; i < run.plan.window / 2; i += C::threads) visit(this->words[i]);
+  }
+
+  __device__ void counted_tile(const Run& run, int n) {
+    if (asks) return Asking::counted_tile(run, n);
+    if (n + 1 != Asking::between_barriers) return;
+    __shared__ unsigned fullest;
+    if (threadIdx.x == 0) fullest = 0;
+    unsigned most = 0;
+    visit_words(run, [&](unsigned word) { most = max(most, max(word & 0xffff, word >> 16)); });
+    most = over_warp(most, [](unsigned a, unsigned b) { return max(a, b); });
+    if (threadIdx.x % 32 == 0) atomicMax(&fullest, most);
+    counting_barrier<C>();
+    asks = !adds_unseen(fullest, ceil_div(run.block_tiles(), Asking::between_barriers));
+  }
+  __device__ void settle(const Run& run) {
+    if (asks) return;
+    __shared__ unsigned long long surplus;
+    if (threadIdx.x == 0) surplus = 0;
+    constexpr std::int64_t tile_keys = std::int64_t{C::tile_chunks} * 4;
+    const int tiles = run.block_tiles();
+    const std::int64_t rest = tiles_of_group(
+        run.count - run.tiles * tile_keys, run.group() * C::threads + static_cast<int>(threadIdx.x),
+        run.groups * C::threads);
+    auto own = static_cast<unsigned long long>(-(std::int64_t{tiles} * C::chunks * 4 + rest));
+    visit_words(run, [&](unsigned word) { own += sum_of_halves(word); });
+    own = over_warp(own, [](unsigned long long a, unsigned long long b) { return a + b; });
+    if (threadIdx.x % 32 == 0) atomicAdd(&surplus, own);
+    counting_barrier<C>();
+    if (surplus == 0) return;
+    // Again, asking, from keys where they lie.
+    asks = true;
+    for (int i = threadIdx.x; i < run.plan.window / 2; i += C::threads) this->words[i] = 0;
+    counting_barrier<C>();
+    for (int n = 0; n < tiles; ++n) {
+      const uint4* tile = run.tile<C>(n) + threadIdx.x;
+      for (int c = 0; c < C::chunks; ++c) Asking::add_chunk(__ldg(tile + c * C::threads));
+      Asking::counted_tile(run, n);
+    }
+    count_rest<Keys, C>(run, *this);
+  }
+};
+
 template <class Keys, class C>
 struct Counters<Keys, C, Home::global> : GlobalCounters<Keys> {
   __device__ Counters(const Run& run, unsigned*) : GlobalCounters<Keys>{run.binning, run.counts} {}
-  __device__ void counted_tile(int) const {}
+  __device__ void counted_tile(const Run&, int) const {}
+  __device__ void settle(const Run&) const {}
   __device__ void add_to_result(const Run&) const {}
 };
 
 /// Counts the thread's part of the tile for which the pipeline's consumer has waited.
 template <class C, class CountersT, class Pipeline>
-__device__ __forceinline__ void count_tile(const CountersT& counters, Pipeline& pipeline) {
+__device__ __forceinline__ void count_tile(CountersT& counters, Pipeline& pipeline) {
 #pragma unroll
   for (int c = 0; c < C::chunks; ++c) counters.add_chunk(pipeline.chunk(c));
 }
 
 /// Counts the block's share of the keys behind the last whole tile, by the threads that count.
 template <class Keys, class C, class CountersT>
-__device__ __forceinline__ void count_rest(const Run& run, const CountersT& counters) {
-  if constexpr (C::home == Home::packed) counting_barrier<C>();
+__device__ void count_rest(const Run& run, CountersT& counters) {
+  if constexpr (in_halves(C::home)) counting_barrier<C>();
   constexpr std::int64_t tile_keys = std::int64_t{C::tile_chunks} * 4 * Keys::per_word;
   for (std::int64_t i = run.tiles * tile_keys + run.group() * C::threads + threadIdx.x;
        i < run.count; i += std::int64_t{run.groups} * C::threads) {
     counters.add(Keys::counter_at(run.keys, i, run.binning));
+  }
+}
+
+/// By the threads that count: asks L2 for a tile, a line of 128 bytes each.
+template <class C>
+__device__ __forceinline__ void prefetch_tile(const Run& run, int n) {
+  for (int line = threadIdx.x; line < C::tile_bytes / 128; line += C::threads) {
+    global::prefetch_line(run.tile<C>(n) + 8 * line);
   }
 }
 
@@ -161,7 +248,7 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
   auto* const memory = block_memory<unsigned char>();
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(memory + storage_bytes<Storage>);
-  const Counters<Keys, C> counters(run, words);
+  Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
   Pipeline pipeline{run, *reinterpret_cast<Storage*>(memory), run.block_tiles()};
@@ -171,10 +258,14 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
     pipeline.next(n);
     count_tile<C>(counters, pipeline);
     pipeline.consumer_release();
-    counters.counted_tile(n);
+    counters.counted_tile(run, n);
+    if constexpr (C::l2_ahead > 0) {
+      if (n + C::l2_ahead < pipeline.tiles) prefetch_tile<C>(run, n + C::l2_ahead);
+    }
   }
   // Epilogue
   count_rest<Keys, C>(run, counters);
+  counters.settle(run);
   __syncthreads();
   counters.add_to_result(run);
 }
@@ -208,8 +299,8 @@ inline std::int64_t shared_budget(const Device& device, int blocks_per_sm) {
 /// What a block keeps of `counters` in `bytes`. `at_least` as in plan_counters().
 inline CounterPlan plan_of(Home home, std::int64_t counters, std::int64_t bytes, int at_least = 1) {
   if (home == Home::global) return {};
-  return home == Home::packed ? plan_packed(counters, bytes, at_least)
-                              : plan_counters(counters, bytes, at_least);
+  return in_halves(home) ? plan_packed(counters, bytes, at_least)
+                         : plan_counters(counters, bytes, at_least);
 }
 
 template <class C>
@@ -230,6 +321,12 @@ inline int useful_groups(int resident, std::int64_t tiles) {
   return static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(resident, 1)));
 }
 
+/// Why a config whose launches follow each other as `start` says cannot run on a device.
+inline std::optional<std::string> unsupported_start(Start start, const Device& device) {
+  if (start == Start::in_turn || device.compute_capability >= 90) return std::nullopt;
+  return "programmatic dependent launch needs compute capability 9.0";
+}
+
 /// Clears the result, then counts: the blocks only add.
 inline Launch clear_then(const Problem& p, Launch count) {
   const std::size_t bytes = 4 * static_cast<std::size_t>(round_up(p.binning.bins + 1, 4));
@@ -242,10 +339,7 @@ inline Launch clear_then(const Problem& p, Launch count) {
 /// What the resources of a config are stated for: 256 bins in 32 copies, or 65,536 bins where a
 /// block keeps as many as it can.
 constexpr std::size_t nominal_counter_bytes(Home home) {
-  return home == Home::copies   ? 4 * 32 * 260
-         : home == Home::packed ? 2 * (65536 + 64)
-         : home == Home::ranges ? 4 * (65536 / 2 + 8)
-                                : 0;
+  return home == Home::copies ? 4 * 32 * 260 : in_halves(home) ? 2 * (65536 + 64) : 0;
 }
 
 using CountKernel = void (*)(Run);
@@ -287,7 +381,8 @@ std::optional<std::string> misfit(const Problem& p, const Device& device, std::s
   if (C::home != Home::global && budget < 128) {
     return "the stages alone need more shared memory than a block has";
   }
-  if (C::home == Home::copies && plan_of(C::home, p.counters, budget).windows > 1) {
+  if ((C::home == Home::copies || C::home == Home::unseen) &&
+      plan_of(C::home, p.counters, budget).windows > 1) {
     return std::to_string(p.counters) + " counters do not fit in the " + std::to_string(budget) +
            " bytes of a block beside its stages";
   }
@@ -301,6 +396,7 @@ std::string config_name() {
                      (C::stages == 1 ? "-stage-" : "-stages-") +
                      std::to_string(C::tile_bytes / 1024) + "-KB";
   if (C::producer_warps > 0) name += "-" + std::to_string(C::producer_warps) + "-producers";
+  if (C::l2_ahead > 0) name += "-l2";
   return name;
 }
 
@@ -313,6 +409,7 @@ ConfigInfo info_of(std::string name) {
   info.geometry = {{"threads", C::threads}, {"blocks_per_sm", C::blocks_per_sm}};
   info.movement = {
       {"stages", C::stages}, {"stage_bytes", C::tile_bytes}, {"producer_warps", C::producer_warps}};
+  if (C::l2_ahead > 0) info.movement.push_back({"l2_ahead", C::l2_ahead});
   return info;
 }
 

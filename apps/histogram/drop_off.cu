@@ -11,7 +11,7 @@
 namespace amasia::histogram {
 namespace {
 
-// iso: as published, one copy under way while the one before is counted.
+// iso: as published, one copy in flight while the one before is counted.
 template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) drop_off_original(OriginalRun run) {
   auto* const slots = block_memory<unsigned>();  // (stages, threads, step)
@@ -26,6 +26,7 @@ __global__ void __launch_bounds__(original_threads) drop_off_original(OriginalRu
     async::commit();
   };
   // Prologue
+  admit_successor();
   produce(0);
   clear_warp_counters(counters, run);
   __syncthreads();
@@ -86,11 +87,14 @@ const bool registered = register_variant<Problem>(
                  original_stages),
      original<16>(drop_off_original<Bytes, 16>, drop_off_original<Words, 16>, original_stages,
                   original_stages),
-     walking<Pipeline, Two1024, Ring<Two1024>>(), walking<Pipeline, One1024, Ring<One1024>>(),
-     walking<Pipeline, Two512, Ring<Two512>>(), walking<Pipeline, Four512, Ring<Four512>>(),
-     walking<Pipeline, Packed, Ring<Packed>>(), walking<Pipeline, Ranges, Ring<Ranges>>(),
-     walking<Pipeline, Packed, ShortRing<Packed>>(), walking<Pipeline, Ranges, ShortRing<Ranges>>(),
-     partitioned<Pipeline, 3>(), walking<Pipeline, Global, Ring<Global>>()});
+     original<4>(drop_off_original<Bytes, 4>, drop_off_original<Words, 4>, original_stages,
+                 original_stages, 1, Start::dependent),
+     walking<Pipeline, One1024, Ring<One1024>>(), walking<Pipeline, Two512, Ring<Two512>>(),
+     walking<Pipeline, Two512, Ring<Two512, 0, ring_l2_ahead>>(),
+     walking<Pipeline, Four512, Ring<Four512>>(), walking<Pipeline, Packed, ShortRing<Packed>>(),
+     walking<Pipeline, Packed, ShortRing<Packed, ring_l2_ahead>>(),
+     walking<Pipeline, Unseen, ShortRing<Unseen>>(), partitioned<Pipeline, 3>(),
+     partitioned<Pipeline, 3, PartitionedDependent>(), walking<Pipeline, Global, Ring<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -11,12 +11,14 @@
 namespace amasia::histogram {
 
 /// How keys travel: STAGES tiles of CHUNKS times 16 bytes per counting thread, copied by the
-/// counting warps or by PRODUCERS warps beside them.
-template <int STAGES, int CHUNKS, int PRODUCERS = 0>
+/// counting warps or by PRODUCERS warps beside them. Tiles are fetched to L2 L2_AHEAD tiles before
+/// they are copied (0: not).
+template <int STAGES, int CHUNKS, int PRODUCERS = 0, int L2_AHEAD = 0>
 struct Movement {
   static constexpr int stages = STAGES;
   static constexpr int chunks = CHUNKS;
   static constexpr int producer_warps = PRODUCERS;
+  static constexpr int l2_ahead = L2_AHEAD;
 };
 
 /// A schedule and a movement.
@@ -33,13 +35,16 @@ struct KernelConfig : SCHEDULE, MOVEMENT {
 /// which two travel while one is counted; a single stage has 64 KB.
 template <class SCHEDULE>
 inline constexpr int ring_chunks = 2048 / (SCHEDULE::threads * SCHEDULE::blocks_per_sm);
-template <class SCHEDULE, int PRODUCERS = 0>
-using Ring = Movement<3, ring_chunks<SCHEDULE>, PRODUCERS>;
+template <class SCHEDULE, int PRODUCERS = 0, int L2_AHEAD = 0>
+using Ring = Movement<3, ring_chunks<SCHEDULE>, PRODUCERS, L2_AHEAD>;
 /// A stage less, for schedules whose counters need the room: one tile travels while one is counted.
-template <class SCHEDULE>
-using ShortRing = Movement<2, ring_chunks<SCHEDULE>>;
-template <class SCHEDULE>
-using OneStage = Movement<1, 2 * ring_chunks<SCHEDULE>>;
+template <class SCHEDULE, int L2_AHEAD = 0>
+using ShortRing = Movement<2, ring_chunks<SCHEDULE>, 0, L2_AHEAD>;
+template <class SCHEDULE, int L2_AHEAD = 0>
+using OneStage = Movement<1, 2 * ring_chunks<SCHEDULE>, 0, L2_AHEAD>;
+/// Where tiles are fetched to L2, 128 KB per SM are on their way there: four tiles of a ring, two
+/// of a single stage.
+inline constexpr int ring_l2_ahead = 4, stage_l2_ahead = 2;
 
 /// Bytes of a block that travel while it counts, or while it waits for its only stage.
 template <class C>
@@ -55,10 +60,8 @@ struct CounterPlan {
   int window = 0;       // counters per block, a multiple of 4: bulk reductions move 16 bytes
   int windows = 1;      // a multiple of `at_least`
   bool packed = false;  // one copy, counter i is half i % 2 of word i / 2
-  /// Counters in shared memory: of several windows each has one more, for other windows' keys.
-  AMASIA_HD constexpr int kept() const { return windows > 1 && !packed ? window + 4 : window; }
   AMASIA_HD constexpr std::int64_t bytes() const {
-    return packed ? std::int64_t{2} * kept() : std::int64_t{4} * kept() << log2_copies;
+    return packed ? std::int64_t{2} * window : std::int64_t{4} * window << log2_copies;
   }
 };
 
@@ -90,15 +93,28 @@ constexpr CounterPlan plan_packed(std::int64_t counters, std::int64_t bytes, int
 
 /// What one more key, or `unit` = several of them shifted to their half, did to a word of two
 /// packed counters that held `old`: not 0 if its half passed 2^15. (The other half does not
-/// change.) A half below 2^15 takes 2^15 more keys before it overflows, so it is enough that a
-/// block has a barrier once in so many keys, and that whoever makes a half pass takes 2^15 off it
-/// before.
+/// change.) A half below 2^15 takes 2^15 more keys before it overflows. So it is enough that a
+/// block has a barrier once in so many keys, and that a thread that makes a half pass takes 2^15
+/// off it before.
 AMASIA_HD constexpr std::uint32_t passed_half(std::uint32_t old, std::uint32_t unit) {
   return (old ^ (old + unit)) & 0x80008000u;
 }
 inline constexpr int packed_limit = 1 << 15;
 /// Tiles of `tile_keys` keys that a block may count between two of its barriers.
 constexpr int packed_tiles_between_barriers(int tile_keys) { return packed_limit / tile_keys; }
+
+/// Packed counters to which keys are added unseen: nobody looks at what a word held. A half that
+/// overflows takes 2^16 off its own count and, if it is the lower one, adds 1 to the other: each
+/// time the sum of all halves falls behind the keys. So it equals them if and only if none did.
+AMASIA_HD constexpr std::uint32_t sum_of_halves(std::uint32_t word) {
+  return (word & 0xffff) + (word >> 16);
+}
+/// Whether a block that has counted the first 1/`parts` of its keys, at most 2^15, into halves of
+/// at most `fullest` should add the others unseen. A quarter of a half's range: keys that come in
+/// any order but by size stay below it with the same share of the others.
+AMASIA_HD constexpr bool adds_unseen(std::uint32_t fullest, std::int64_t parts) {
+  return fullest * parts <= (1 << 14);
+}
 
 /// The order in which a thread adds up the copies of counter i so that 32 threads with neighbouring
 /// counters read 32 banks at once.

@@ -70,6 +70,11 @@ __device__ __forceinline__ void increment(unsigned address) {
   asm volatile("red.shared.add.u32 [%0], 1;\n" ::"r"(address) : "memory");
 }
 
+/// Adds to a word of shared memory.
+__device__ __forceinline__ void add_unseen(unsigned address, unsigned value) {
+  asm volatile("red.shared.add.u32 [%0], %1;\n" ::"r"(address), "r"(value) : "memory");
+}
+
 /// Adds to a word of shared memory and returns what it held.
 __device__ __forceinline__ unsigned fetch_and_add(unsigned address, unsigned value) {
   unsigned old = 0;
@@ -89,34 +94,21 @@ __device__ __forceinline__ void visit_chunk(uint4 words, const Binning& binning,
   Keys::visit(words.w, binning, add);
 }
 
-/// This lane's copies of the window's counters. SLICED: there are other windows, and other blocks
-/// count what lies there.
-template <class Keys, bool SLICED = false>
+/// This lane's copies of all counters.
+template <class Keys>
 struct LaneCounters {
   unsigned base;    // shared address of the lane's copy of the first counter
   unsigned stride;  // bytes from counter to counter
-  unsigned first;   // first counter of the window
-  unsigned window;
   Binning binning;
 
-  __device__ LaneCounters(unsigned* counters, int log2_copies, int first_counter, int size,
-                          const Binning& b)
+  __device__ LaneCounters(unsigned* counters, int log2_copies, const Binning& b)
       : base(static_cast<unsigned>(__cvta_generic_to_shared(counters)) +
              4 * (threadIdx.x & ((1u << log2_copies) - 1))),
         stride(4u << log2_copies),
-        first(static_cast<unsigned>(first_counter)),
-        window(static_cast<unsigned>(size)),
         binning(b) {}
 
   __device__ __forceinline__ void add(unsigned counter) const {
-    if constexpr (SLICED) {
-      // Other blocks' keys go to a word that nobody reads. ptxas makes a branch of a condition
-      // around this instruction, which would divide the warp at every key.
-      const unsigned i = counter - first;
-      increment(base + (i < window ? i : window) * stride);
-    } else {
-      increment(base + counter * stride);
-    }
+    increment(base + counter * stride);
   }
   __device__ __forceinline__ void add_word(unsigned word) const {
     Keys::visit(word, binning, [this](unsigned counter) { add(counter); });
@@ -129,7 +121,8 @@ struct LaneCounters {
 /// Counters of 16 bits, two to a word, of one window. A half that passes 2^15 gives 2^15 to the
 /// result at once, by the thread that made it pass (passed_half() in geometry.hpp). Unlike
 /// increment() this asks for the old value, and lanes with the same word queue up; so a warp whose
-/// keys all have one bin adds them once. SLICED as in LaneCounters.
+/// keys all have one bin adds them once. SLICED: there are other windows, and other blocks count
+/// what lies there.
 template <bool SLICED>
 struct PackedCounters {
   unsigned base;  // shared address of the window
@@ -172,8 +165,8 @@ struct PackedCounters {
     for (int k = 0; k < 4; ++k) {
       unsigned i = place(counter[k]), unit = 1u << shift(i);
       if (SLICED && i >= window) {
-        // Other blocks' keys add nothing to a word of the lane's own, for the reason that
-        // LaneCounters has: ptxas would make a branch of a condition.
+        // Other blocks' keys add nothing to a word of the lane's own. ptxas makes a branch of a
+        // condition around this instruction, which would divide the warp at every key.
         i = 2 * (threadIdx.x % 32);
         unit = 0;
       }

@@ -15,8 +15,7 @@ template <class C>
 struct MulticastStorage {
   alignas(128) uint4 tiles[C::stages][C::tile_chunks];
   tma::Barrier full[C::stages];   // the whole tile's bytes, from all blocks
-  tma::Barrier read[C::stages];   // one arrival per warp of this block that has read the tile
-  tma::Barrier empty[C::stages];  // one arrival per block of the cluster whose warps all have
+  tma::Barrier empty[C::stages];  // one arrival per warp of the cluster that has read the tile
 };
 
 /// By all threads; follow with a cluster barrier.
@@ -25,8 +24,7 @@ __device__ void init_barriers(MulticastStorage<C>& shared) {
   if (threadIdx.x != 0) return;
   for (int s = 0; s < C::stages; ++s) {
     tma::init(&shared.full[s], 1);
-    tma::init(&shared.read[s], C::warps);
-    tma::init(&shared.empty[s], dsm::size());
+    tma::init(&shared.empty[s], C::warps * dsm::size());
   }
   tma::fence_init();
 }
@@ -35,26 +33,6 @@ __device__ void init_barriers(MulticastStorage<C>& shared) {
 /// fewer bytes on their way than as many single blocks. The way is shorter from L2: tiles are
 /// fetched to there this many tiles ahead.
 constexpr int tiles_to_l2 = 12;
-
-/// Warps besides the counting ones: one asks for tiles, one passes on what has been read. Done by
-/// one warp in turns, every tile would wait for a message from the other blocks before the next
-/// message could leave: about 1 us a tile, however many stages there are (measured).
-constexpr int multicast_producer_warps = 2;
-
-/// Lane r tells block r of each tile that this block's warps have read: what a consumer's release
-/// is within a block, passed on to the producers of the cluster.
-template <class C>
-__device__ void pass_on_releases(int tiles, MulticastStorage<C>& shared) {
-  const unsigned lane = threadIdx.x % 32;
-  PipelineState<C::stages> state;
-  for (int n = 0; n + C::stages < tiles; ++n, ++state) {
-    tma::wait(&shared.read[state.index], state.phase);
-    if (lane < dsm::size()) {
-      dsm::arrive_read(dsm::remote_address(&shared.empty[state.index], lane));
-    }
-    __syncwarp();
-  }
-}
 
 /// One thread: asks for this block's share of each tile once every block has read what was there.
 template <class C>
@@ -86,9 +64,13 @@ struct MulticastPipeline {
   __device__ uint4 chunk(int c) const {
     return shared.tiles[state.index][c * C::threads + threadIdx.x];
   }
+  /// Lane r tells block r that the warp has read the tile.
   __device__ void consumer_release() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(&shared.read[state.index]);
+    const unsigned lane = threadIdx.x % 32;
+    if (lane < dsm::size()) {
+      dsm::arrive_read(dsm::remote_address(&shared.empty[state.index], lane));
+    }
     ++state;
   }
 };

@@ -1,14 +1,12 @@
 // Schedule iso, common to the variants: that of the CUDA sample histogram256. 240 blocks of six
-// warps; each warp counts into a sub-histogram of its own; the block writes the sum of the six; a
+// warps; each warp counts into a sub-histogram of its own; the block writes the sum of the six. A
 // second launch adds up the 240 results of each bin. The sample's threads take a word per step, and
 // so do all strategies here: a tile is a word per thread, 768 bytes. With steps of 16 bytes (config
 // iso/16-bytes) a tile is 3 KB.
 #pragma once
 
-#include "apps/histogram/kernel.cuh"
-#include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
-#include "variants/geometry/ring.hpp"
+#include "apps/histogram/counting.cuh"
+#include "variants/device/dependent_launch.cuh"
 
 namespace amasia::histogram {
 
@@ -72,8 +70,7 @@ __device__ __forceinline__ void count_directly(const OriginalRun& run, std::int6
 template <class Keys>
 struct WarpCounters : LaneCounters<Keys> {
   __device__ WarpCounters(unsigned* counters, const OriginalRun& run)
-      : LaneCounters<Keys>(counters + threadIdx.x / 32 * run.counters, 0, 0, run.counters,
-                           run.binning) {}
+      : LaneCounters<Keys>(counters + threadIdx.x / 32 * run.counters, 0, run.binning) {}
 
   /// The words behind the last whole tile.
   template <int STEP>
@@ -119,6 +116,7 @@ __device__ inline void write_partial(const unsigned* counters, const OriginalRun
 /// is reused.
 template <class Keys>
 __global__ void __launch_bounds__(32 * merge_warps) merge_partials(OriginalRun run, int blocks) {
+  wait_for_predecessor();
   const unsigned bin = blockIdx.x * merge_warps + threadIdx.x / 32;
   if (bin > run.binning.bins) return;
   unsigned sum = 0;
@@ -140,11 +138,12 @@ using OriginalKernel = void (*)(OriginalRun);
 /// keep one partial result between them.
 template <int STEP>
 ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words, int stages, int in_shared,
-                           int cluster_blocks = 1) {
+                           int cluster_blocks = 1, Start start = Start::in_turn) {
   const std::size_t ring_bytes = static_cast<std::size_t>(in_shared * step_tile_bytes<STEP>);
   ConfigOf<Problem> config;
-  config.info.name = STEP == 4 ? "iso" : "iso/" + std::to_string(STEP) + "-bytes";
-  config.info.schedule = "iso";
+  config.info.schedule = start == Start::dependent ? iso_dependent_name : iso_name;
+  config.info.name =
+      config.info.schedule + (STEP == 4 ? "" : "/" + std::to_string(STEP) + "-bytes");
   config.info.geometry = {{"blocks", original_blocks},
                           {"threads", original_threads},
                           {"sub_histograms", original_warps}};
@@ -165,6 +164,7 @@ ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words, int stage
   config.info.kernels.push_back(
       {reinterpret_cast<const void*>(merge_partials<Bytes>), 32 * merge_warps});
   config.unsupported = [=](const Problem& p, const Device& device) -> std::optional<std::string> {
+    if (auto reason = unsupported_start(start, device)) return reason;
     const std::size_t needed = shared_bytes(p.counters);
     if (p.partials != nullptr && needed <= device.shared_per_block) return std::nullopt;
     return "six sub-histograms of " + std::to_string(p.counters) + " counters need " +
@@ -181,9 +181,10 @@ ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words, int stage
     counting.dynamic_shared_bytes = shared_bytes(p.counters);
     counting.cluster_blocks = static_cast<unsigned>(cluster_blocks);
     allow_launch(reinterpret_cast<const void*>(count), counting);
-    const LaunchShape merging{
-        dim3(static_cast<unsigned>(ceil_div(p.binning.bins + 1, merge_warps))),
-        dim3(32 * merge_warps)};
+    FollowingShape merging;
+    merging.grid = dim3(static_cast<unsigned>(ceil_div(p.binning.bins + 1, merge_warps)));
+    merging.block = dim3(32 * merge_warps);
+    merging.early = start == Start::dependent;
     const OriginalRun run{static_cast<const unsigned*>(p.keys), p.count,    p.binning,
                           static_cast<int>(p.counters),         p.partials, p.counts};
     const int partials = original_blocks / cluster_blocks;

@@ -26,6 +26,7 @@ __global__ void __launch_bounds__(original_threads) overlap_original(OriginalRun
     async::commit();  // an empty group past the last tile keeps the count right
   };
   // Prologue
+  admit_successor();
   produce(0);
   clear_warp_counters(counters, run);
   __syncthreads();
@@ -118,13 +119,15 @@ const bool registered = register_variant<Problem>(
                  original_stages),
      original<16>(overlap_original<Bytes, 16>, overlap_original<Words, 16>, original_stages,
                   original_stages),
-     walking<Pipeline, Two1024, Ring<Two1024>>(), walking<Pipeline, One1024, Ring<One1024>>(),
-     walking<Pipeline, Two512, Ring<Two512>>(), producing<Producer, Two512, Ring<Two512, 4>>(),
-     walking<Pipeline, Four512, Ring<Four512>>(), walking<Pipeline, Packed, Ring<Packed>>(),
-     producing<Producer, Packed, Ring<Packed, 2>>(), walking<Pipeline, Ranges, Ring<Ranges>>(),
-     producing<Producer, Ranges, Ring<Ranges, 2>>(), walking<Pipeline, Packed, ShortRing<Packed>>(),
-     walking<Pipeline, Ranges, ShortRing<Ranges>>(), partitioned<Pipeline, 3>(),
-     walking<Pipeline, Global, Ring<Global>>()});
+     original<4>(overlap_original<Bytes, 4>, overlap_original<Words, 4>, original_stages,
+                 original_stages, 1, Start::dependent),
+     walking<Pipeline, One1024, Ring<One1024>>(), walking<Pipeline, Two512, Ring<Two512>>(),
+     walking<Pipeline, Two512, Ring<Two512, 0, ring_l2_ahead>>(),
+     producing<Producer, Two512, Ring<Two512, 4>>(), walking<Pipeline, Four512, Ring<Four512>>(),
+     walking<Pipeline, Packed, ShortRing<Packed>>(),
+     walking<Pipeline, Packed, ShortRing<Packed, ring_l2_ahead>>(),
+     walking<Pipeline, Unseen, ShortRing<Unseen>>(), partitioned<Pipeline, 3>(),
+     partitioned<Pipeline, 3, PartitionedDependent>(), walking<Pipeline, Global, Ring<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -1,17 +1,18 @@
 // Schedule partitioned, common to the variants (partition.hpp). A variant brings its pipeline,
 // which moves the keys of the first launch and the ids of the last.
 //
-//   deal      a tile at a time: counts the tile's keys of each range, sorts them by range in shared
-//             memory and writes each range's ids behind those that the block has written of it
-//   arrange   lists the chunks of all blocks by range
-//   count     each block counts an equal part of that list, and adds a range's counters to the
-//             result when it comes to the next
+//   deal      A tile at a time: counts the tile's keys of each range and sorts them by range in
+//             shared memory. Writes each range's ids behind those that the block has written of it.
+//   arrange   Lists the chunks of all blocks by range.
+//   count     Each block counts an equal part of that list. It adds a range's counters to the
+//             result when it comes to the next.
 //
 // Keys behind the last whole tile are too few to be worth moving, and added to the result at once.
 #pragma once
 
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/partition.hpp"
+#include "variants/device/dependent_launch.cuh"
 
 namespace amasia::histogram {
 
@@ -126,6 +127,7 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
   const int ranges = run.plan.ranges;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   // Prologue
+  admit_successor();
   for (int i = threadIdx.x; i < ranges; i += C::threads) {
     s.fill[i] = chunk_ids;  // the first id opens a chunk
     s.chunk[i] = s.opened[i] = 0;
@@ -203,6 +205,7 @@ inline constexpr int arrange_threads = 256;
 /// A block per block of the first launch.
 template <class C>
 __global__ void __launch_bounds__(arrange_threads) arrange(PartitionRun run) {
+  follow_predecessor();
   const unsigned used = run.used_by_block()[blockIdx.x];
   for (unsigned c = threadIdx.x; c < used; c += arrange_threads) {
     const auto chunk = static_cast<unsigned>(run.chunk_of_block(c));
@@ -263,12 +266,13 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
   auto& shared = *block_memory<CountShared<Pipeline>>();
   // Prologue
   for (int i = threadIdx.x; i < kept_of_range; i += C::threads) shared.words[i] = 0;
+  wait_for_predecessor();
   std::int64_t chunks = 0;
   for (int r = 0; r < run.plan.ranges; ++r) chunks += run.chunks_of_range()[r];
   const std::int64_t begin = chunks * blockIdx.x / gridDim.x;
   const auto tiles = static_cast<int>(chunks * (blockIdx.x + 1) / gridDim.x - begin);
   const ListedChunks source{run.scratch, run.list() + begin};
-  const LaneCounters<Ids> counters(shared.words, 0, 0, range_counters, run.binning);
+  const LaneCounters<Ids> counters(shared.words, 0, run.binning);
   __syncthreads();
   Pipeline pipeline{source, shared.stages, tiles};
   pipeline.prologue();
@@ -293,8 +297,9 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
 // --- host
 // ----------------------------------------------------------------------------------------
 
-/// With a variant's pipeline of STAGES stages in both launches.
-template <template <class, class> class PIPELINE, int STAGES>
+/// With a variant's pipeline of STAGES stages in both launches. SCHEDULE: Partitioned or
+/// PartitionedDependent.
+template <template <class, class> class PIPELINE, int STAGES, class SCHEDULE = Partitioned>
 ConfigOf<Problem> partitioned() {
   using DEAL = PIPELINE<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>;
   using COUNT = PIPELINE<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>;
@@ -309,10 +314,10 @@ ConfigOf<Problem> partitioned() {
   counting.block = dim3(N::threads);
   counting.dynamic_shared_bytes = sizeof(CountShared<COUNT>);
   ConfigOf<Problem> config;
-  config.info.name = std::string(Partitioned::name) + "/" + std::to_string(D::stages) +
+  config.info.name = std::string(SCHEDULE::name) + "/" + std::to_string(D::stages) +
                      (D::stages == 1 ? "-stage-" : "-stages-") +
                      std::to_string(D::tile_bytes / 1024) + "-KB";
-  config.info.schedule = Partitioned::name;
+  config.info.schedule = SCHEDULE::name;
   config.info.geometry = {{"deal_threads", D::threads},
                           {"deal_blocks_per_sm", D::blocks_per_sm},
                           {"threads", N::threads},
@@ -325,6 +330,7 @@ ConfigOf<Problem> partitioned() {
                           counting.dynamic_shared_bytes, 1, bytes_in_flight<N>},
                          {reinterpret_cast<const void*>(arrange_kernel), arrange_threads}};
   config.unsupported = [=](const Problem& p, const Device& device) -> std::optional<std::string> {
+    if (auto reason = unsupported_start(SCHEDULE::start, device)) return reason;
     if (p.scratch == nullptr) {
       return "the counters fit two ranges of " + std::to_string(range_counters) +
              ": there is nothing to deal out";
@@ -351,10 +357,11 @@ ConfigOf<Problem> partitioned() {
         D::blocks_per_sm * device.sm_count);
     const int blocks = useful_groups(std::min(resident, most_partition_blocks), run.tiles);
     run.plan = plan_partition(p.counters, run.tiles, DealStorage<D>::tile_keys, blocks);
-    LaunchShape first = dealing, last = counting;
+    LaunchShape first = dealing;
     first.grid = dim3(static_cast<unsigned>(blocks));
+    FollowingShape between{{first.grid, dim3(arrange_threads)}}, last{counting};
     last.grid = dim3(static_cast<unsigned>(device.sm_count));
-    const LaunchShape between{first.grid, dim3(arrange_threads)};
+    between.early = last.early = SCHEDULE::start == Start::dependent;
     unsigned* const zeroed = p.scratch + run.plan.words() - run.plan.ranges;  // chunks_of_range()
     const std::size_t zeroed_bytes = sizeof(unsigned) * static_cast<std::size_t>(run.plan.ranges);
     return clear_then(p, [=](Stream stream) {

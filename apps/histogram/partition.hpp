@@ -29,8 +29,8 @@ struct PartitionPlan {
   std::int64_t chunks_per_block = 0;
 
   AMASIA_HD constexpr std::int64_t chunks() const { return chunks_per_block * blocks; }
-  /// Words of scratch: ids of all chunks; then per chunk its range and its number among its
-  /// block's of that range, and its place in the list of chunks; per block and range where its
+  /// Words of scratch. First ids of all chunks. Then per chunk its range and its number among its
+  /// block's of that range, and its place in the list of chunks. Then per block and range where its
   /// chunks begin among those of the range, per block how many it used, per range how many there
   /// are.
   constexpr std::int64_t id_words() const { return chunks() * chunk_ids / 2; }

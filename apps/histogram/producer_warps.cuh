@@ -30,8 +30,8 @@ struct ProducerLane {
 
 /// What the counting warps do of it.
 template <class C, class CountersT>
-__device__ __forceinline__ void count_stages(int tiles, const StageStorage<C>& shared,
-                                             const CountersT& counters) {
+__device__ __forceinline__ void count_stages(const Run& run, int tiles,
+                                             const StageStorage<C>& shared, CountersT& counters) {
   struct Stage {
     const uint4* tile;
     __device__ uint4 chunk(int c) const { return tile[c * C::threads + threadIdx.x]; }
@@ -42,7 +42,7 @@ __device__ __forceinline__ void count_stages(int tiles, const StageStorage<C>& s
     Stage stage{shared.tiles[state.index]};
     count_tile<C>(counters, stage);
     HandOver<C>::consumer_release(n, state, tiles);
-    counters.counted_tile(n);
+    counters.counted_tile(run, n);
   }
 }
 
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_pr
   auto& shared = *block_memory<StageStorage<C>>();
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
+  Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
   const int tiles = run.block_tiles();
@@ -60,8 +60,9 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_pr
   if (threadIdx.x >= C::threads) {
     Producer::produce_all(run, tiles, shared);
   } else {
-    count_stages<C>(tiles, shared, counters);
+    count_stages<C>(run, tiles, shared, counters);
     count_rest<Keys, C>(run, counters);
+    counters.settle(run);
   }
   // Epilogue
   __syncthreads();

@@ -16,6 +16,7 @@ __global__ void __launch_bounds__(original_threads) bypass_original(OriginalRun 
   // Prologue
   auto* const tile = block_memory<unsigned>();              // (step_tile_words)
   unsigned* const counters = tile + step_tile_words<STEP>;  // (warps, counters)
+  admit_successor();
   clear_warp_counters(counters, run);
   __syncthreads();
   const WarpCounters<Keys> own(counters, run);
@@ -73,11 +74,14 @@ const bool registered = register_variant<Problem>(
     "histogram", Strategy::register_bypass,
     {original<4>(bypass_original<Bytes, 4>, bypass_original<Words, 4>, 1, 1),
      original<16>(bypass_original<Bytes, 16>, bypass_original<Words, 16>, 1, 1),
-     walking<Pipeline, Four512, OneStage<Four512>>(),
-     walking<Pipeline, Two1024, OneStage<Two1024>>(),
+     original<4>(bypass_original<Bytes, 4>, bypass_original<Words, 4>, 1, 1, 1, Start::dependent),
      walking<Pipeline, One1024, OneStage<One1024>>(), walking<Pipeline, Two512, OneStage<Two512>>(),
-     walking<Pipeline, Packed, OneStage<Packed>>(), walking<Pipeline, Ranges, OneStage<Ranges>>(),
-     partitioned<Pipeline, 1>(), walking<Pipeline, Global, OneStage<Global>>()});
+     walking<Pipeline, Two512, OneStage<Two512, stage_l2_ahead>>(),
+     walking<Pipeline, Four512, OneStage<Four512>>(), walking<Pipeline, Packed, OneStage<Packed>>(),
+     walking<Pipeline, Packed, OneStage<Packed, stage_l2_ahead>>(),
+     walking<Pipeline, Unseen, OneStage<Unseen>>(), partitioned<Pipeline, 1>(),
+     partitioned<Pipeline, 1, PartitionedDependent>(),
+     walking<Pipeline, Global, OneStage<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

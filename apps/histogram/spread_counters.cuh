@@ -28,9 +28,9 @@ struct SpreadCounters {
   }
 };
 
-/// Counts all keys as count_directly() does, but reads them as what no kernel writes: ptxas cannot
-/// tell that an addition in the cluster's window does not change them, and would ask for every word
-/// after the addition for the one before has left. Read so, several are asked for together, as
+/// Counts all keys as count_directly() does, but reads them as what no kernel writes. ptxas cannot
+/// tell that an addition in the cluster's window does not change them. It would ask for every word
+/// after the addition for the one before has left. Read so, several are in flight together, as
 /// where additions stay in the block.
 template <class Keys, int STEP>
 __device__ __forceinline__ void count_unchanged(const OriginalRun& run,
@@ -56,6 +56,7 @@ template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) dsm_original(OriginalRun run) {
   auto* const counters = block_memory<unsigned>();  // (warps, counters of this block)
   // Prologue
+  admit_successor();
   const int kept = (run.counters + original_cluster - 1) / original_cluster;
   for (int i = threadIdx.x; i < original_warps * kept; i += original_threads) counters[i] = 0;
   dsm::cluster_sync();

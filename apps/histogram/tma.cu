@@ -1,7 +1,7 @@
-// histogram/tma: tiles of keys by 1-D bulk copies into a ring (bulk_tiles.cuh), and the block's
-// counts added to the result by one bulk reduction: the copy engine adds 16 bytes at a time, where
-// the other strategies issue an atomic addition per counter. Counters of 16 bits are the exception:
-// the engine adds words.
+// histogram/tma: tiles of keys by 1-D bulk copies into a ring (bulk_tiles.cuh). The block's counts
+// are added to the result by one bulk reduction, 16 bytes at a time, where the other strategies
+// issue an atomic addition per counter. Counters of 16 bits are the exception: the engine adds
+// words.
 #include "apps/histogram/bulk_tiles.cuh"
 #include "apps/histogram/original.cuh"
 #include "apps/histogram/partition.cuh"
@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(original_threads) tma_original(OriginalRun run
                     step_tile_bytes<STEP>, barrier);
   };
   // Prologue
+  admit_successor();
   if (threadIdx.x == 0) {
     for (tma::Barrier& barrier : full) tma::init(&barrier, 1);
     tma::fence_init();
@@ -52,7 +53,7 @@ __device__ void reduce_into_result(const Run& run, unsigned* counters, unsigned*
   gather_copies<C>(counters, run.plan);
   __syncthreads();
   const unsigned* sums = counters;
-  int size = run.window_counters();
+  int size = run.counters;
   if constexpr (Keys::per_word > 1) {
     size = static_cast<int>(run.binning.bins) + 1;
     for (int i = threadIdx.x; i < byte_values + 4; i += C::launched_threads) bins[i] = 0;
@@ -67,7 +68,7 @@ __device__ void reduce_into_result(const Run& run, unsigned* counters, unsigned*
   if (threadIdx.x == 0 && size > 0) {
     // Whole 16-byte pieces: what lies behind the last counter is zero.
     const auto bytes = static_cast<unsigned>(16 * ceil_div(size, 4));
-    tma::add_bytes(run.counts + (Keys::per_word > 1 ? 0 : run.first_counter()), sums, bytes);
+    tma::add_bytes(run.counts, sums, bytes);
     tma::commit_stores();
     tma::wait_stores<0>();
   }
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) bulk(Ru
   auto& shared = *block_memory<BulkStorage<C>>();
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
+  Counters<Keys, C> counters(run, words);
   BulkPipeline<C, Run> pipeline{run, shared, run.block_tiles()};
   clear_counters<C>(words, run.plan);
   pipeline.prologue();
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) bulk(Ru
   count_bulk_tiles<Keys, C>(run, pipeline, counters);
   // Epilogue
   __syncthreads();
-  if constexpr (C::home == Home::copies || C::home == Home::ranges) {
+  if constexpr (C::home == Home::copies) {
     reduce_into_result<Keys, C>(run, words, reinterpret_cast<unsigned*>(shared.tiles));
   } else if (threadIdx.x < C::threads) {
     counters.add_to_result(run);
@@ -105,13 +106,14 @@ const bool registered = register_variant<Problem>(
     {original<4>(tma_original<Bytes, 4>, tma_original<Words, 4>, original_stages, original_stages),
      original<16>(tma_original<Bytes, 16>, tma_original<Words, 16>, original_stages,
                   original_stages),
-     config<Two1024, Ring<Two1024>>(), config<One1024, Ring<One1024>>(),
-     config<Two512, Ring<Two512>>(), config<Two512, Ring<Two512, 1>>(),
-     config<Four512, Ring<Four512>>(), config<Packed, Ring<Packed>>(),
-     config<Packed, Ring<Packed, 1>>(), config<Ranges, Ring<Ranges>>(),
-     config<Ranges, Ring<Ranges, 1>>(), config<Packed, ShortRing<Packed>>(),
-     config<Ranges, ShortRing<Ranges>>(), partitioned<BulkPipeline, 3>(),
-     config<Global, Ring<Global>>()});
+     original<4>(tma_original<Bytes, 4>, tma_original<Words, 4>, original_stages, original_stages,
+                 1, Start::dependent),
+     config<One1024, Ring<One1024>>(), config<Two512, Ring<Two512>>(),
+     config<Two512, Ring<Two512, 1>>(), config<Two512, Ring<Two512, 1, ring_l2_ahead>>(),
+     config<Four512, Ring<Four512>>(), config<Packed, Ring<Packed, 1>>(),
+     config<Packed, Ring<Packed, 1, ring_l2_ahead>>(), config<Unseen, Ring<Unseen, 1>>(),
+     config<Unseen, ShortRing<Unseen>>(), partitioned<BulkPipeline, 3>(),
+     partitioned<BulkPipeline, 3, PartitionedDependent>(), config<Global, Ring<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -404,6 +404,21 @@ TEST(HistogramGeometry, PackedCountersNeverOverflow) {
   EXPECT_EQ(packed_tiles_between_barriers(4 * 2 * 960), 4);
 }
 
+TEST(HistogramGeometry, SumOfHalvesShowsAnyOverflow) {
+  // Keys into both halves of a word, at last so many that one or both overflow, once or twice.
+  for (const std::int64_t low : {0, 1, 65535, 65536, 65537, 131072, 200000}) {
+    for (const std::int64_t high : {0, 1, 65534, 65535, 65536, 65537, 131071, 131072}) {
+      const auto word = static_cast<std::uint32_t>(low + (high << 16));
+      EXPECT_EQ(sum_of_halves(word) == low + high, low < 65536 && high < 65536)
+          << low << " and " << high;
+    }
+  }
+  // 2^28 uniform keys on 132 SMs are 68 parts; a bin in 64 of Zipf's are too many.
+  EXPECT_TRUE(adds_unseen(12, 68));
+  EXPECT_FALSE(adds_unseen(30720 / 64, 68));
+  EXPECT_TRUE(adds_unseen(packed_limit / 2, 1));
+}
+
 TEST(HistogramGeometry, ReadsEveryCopyOnceAndEveryBankOnce) {
   for (int log2_copies = 0; log2_copies <= 5; ++log2_copies) {
     const int copies = 1 << log2_copies;
@@ -450,8 +465,8 @@ void expect_bytes_per_sm(std::size_t bytes) {
 }
 
 TEST(HistogramGeometry, HasTheSameBytesInFlightInEverySchedule) {
-  expect_bytes_per_sm<One1024, Two1024, Two512, Four512, Global>(64 * 1024);
-  expect_bytes_per_sm<Ranges, Packed>(60 * 1024);
+  expect_bytes_per_sm<One1024, Two512, Four512, Global>(64 * 1024);
+  expect_bytes_per_sm<Packed, Unseen>(60 * 1024);
 }
 
 TEST(HistogramPartition, HasScratchForAnyNumberOfBlocks) {

@@ -140,5 +140,84 @@ INSTANTIATE_TEST_SUITE_P(Faults, HistogramSingleFault,
                                          Single::stale_stage),
                          single_name);
 
+// --- a reader that is too early
+// -------------------------------------------------------------------------------
+
+constexpr int pieces = 240, piece_counters = 65;
+
+/// A piece of the result per block, as iso's first launch writes them, from `words`.
+__global__ void write_pieces(histogram::Problem p, unsigned* words, int first) {
+  const int piece = first + static_cast<int>(blockIdx.x);
+  unsigned* const own = words + piece * piece_counters;
+  for (int i = threadIdx.x; i < piece_counters; i += blockDim.x) own[i] = 0;
+  __syncthreads();
+  const std::int64_t stride = std::int64_t{pieces} * blockDim.x;
+  for (std::int64_t i = piece * std::int64_t{blockDim.x} + threadIdx.x; i < p.count; i += stride) {
+    atomicAdd(own + histogram::bin_of(key_at(p, i), p.binning), 1u);
+  }
+}
+
+__global__ void add_pieces(histogram::Problem p, const unsigned* words) {
+  unsigned sum = 0;
+  for (int piece = 0; piece < pieces; ++piece) sum += words[piece * piece_counters + threadIdx.x];
+  p.counts[threadIdx.x] = sum;
+}
+
+class HistogramEarlyReader : public OnDevice<> {};
+
+// The run before left the right pieces in memory: only what reset() does shows that one is read
+// before it is written.
+TEST_F(HistogramEarlyReader, IsCaughtInWhatLaunchesHandOver) {
+  const auto counted = instance("histogram", {{"keys", "300007"}, {"bins", "64"}});
+  const auto many = instance("histogram", {{"keys", "300007"}, {"bins", "1048576"}});
+  const auto& p = problem_of<histogram::Problem>(*counted);
+  for (unsigned* const words : {p.partials, problem_of<histogram::Problem>(*many).scratch}) {
+    ASSERT_NE(words, nullptr);
+    for (const int early : {0, 1, pieces}) {
+      counted->reset(nullptr);
+      many->reset(nullptr);
+      if (early < pieces) write_pieces<<<pieces - early, 256>>>(p, words, early);
+      add_pieces<<<1, piece_counters>>>(p, words);
+      write_pieces<<<pieces, 256>>>(p, words, 0);
+      AMASIA_CUDA(cudaDeviceSynchronize());
+      EXPECT_EQ(counted->verify().passed, early == 0) << early << " pieces written too late";
+    }
+  }
+}
+
+// --- counters that overflow unseen
+// -------------------------------------------------------------------------------
+
+__global__ void fill_tail(std::uint32_t* keys, std::int64_t first, std::int64_t count) {
+  const std::int64_t i = first + blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i < count) keys[i] = 12345678;
+}
+
+class HistogramUnseen : public OnDevice<> {};
+
+// Keys that are spread at first and then all equal: the first tiles of each block promise that no
+// counter overflows, and one does.
+TEST_F(HistogramUnseen, CountsAgainWhereACounterOverflowed) {
+  const auto i = instance("histogram", {{"keys", "40000007"}, {"bins", "65536"}});
+  const auto& p = problem_of<histogram::Problem>(*i);
+  const std::int64_t spread = 10000000;
+  auto* const keys = static_cast<std::uint32_t*>(const_cast<void*>(p.keys));
+  fill_tail<<<static_cast<unsigned>((p.count - spread + 255) / 256), 256>>>(keys, spread, p.count);
+  const auto counts = [&] {
+    std::vector<unsigned> all(p.binning.bins + 1);
+    AMASIA_CUDA(cudaMemcpy(all.data(), p.counts, all.size() * sizeof(unsigned), cudaMemcpyDefault));
+    return all;
+  };
+  AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
+  count<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(p, Fault::none);
+  const std::vector<unsigned> expected = counts();
+  for (const Variant* variant : variants_of("histogram")) {
+    const Config* config = config_of(*variant, "packed-unseen");
+    if (config == nullptr || config->unsupported(*i, device)) continue;
+    verdict_of(*config, *i, device);
+    EXPECT_EQ(counts(), expected) << variant->name();
+  }
+}
+
 }  // namespace
 }  // namespace amasia::histogram_mutants_test
