@@ -55,11 +55,6 @@ TEST(Schedules, AreRunByEveryStrategyOrDeclinedWithAReason) {
       }
       std::set<std::string> answered = run;
       answered.insert(declined.begin(), declined.end());
-      // Its README says why not. A line in dsm.cu would say that the record is of other code: it
-      // comes with the next recording of nw.
-      if (v->name() == "nw/dsm") {
-        EXPECT_TRUE(answered.insert("bands-128x32").second);
-      }
       EXPECT_EQ(answered, names) << v->name();
     }
   }

@@ -5,6 +5,7 @@
 #include "apps/hotspot/stream.cuh"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/opaque.cuh"
 
 namespace amasia::hotspot {
 
@@ -54,7 +55,9 @@ struct Slots : DirectStore<S> {
       Slot& slot = slots[into.index];
       const int pitch = static_cast<int>(pass.result.pitch);
       const int row = run.first + n * S::rows, rows = static_cast<int>(pass.result.rows);
-      if (opaque(whole)) {  // through L1, where the next warp finds the halo columns
+      // Opaque, or the compiler would make a main loop for either outcome. Through L1, where the
+      // next warp finds the halo columns.
+      if (opaque<int>(whole)) {
         each_row<S>(row, rows, pitch, [&](int i, std::int64_t offset) {
           async::copy16<async::Cache::l1_too>(
               async::shared_address(&slot.temperature[i][threadIdx.x]), temperature_from + offset);

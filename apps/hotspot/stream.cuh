@@ -33,13 +33,6 @@ struct PassView {
   int zero = 0;  // nothing else; see Cascade::moved()
 };
 
-/// The same value, of which the compiler does not know that it never changes: it would make two
-/// copies of the main loop, one for either outcome of a test, and with them twice the code.
-__device__ __forceinline__ int opaque(int value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
-
 /// Calls copy(i, offset) for the rows of a row-block that begins at row `first`: row first + i, or
 /// its mirror image, begins `offset` elements after row `first`. Rows inside the grid lie at equal
 /// distances, which costs an addition per row instead of a search for the image. UNROLLED: `copy`

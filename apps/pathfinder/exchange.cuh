@@ -6,6 +6,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "apps/pathfinder/whole_warp.cuh"
+#include "variants/ptx/opaque.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -123,7 +124,10 @@ struct LaneWords {
   unsigned long long *even, *odd;
   __device__ LaneWords(const Exchange& exchange, std::int64_t column)
       : even(exchange.words + column), odd(even + exchange.columns) {
-    if constexpr (S::tall) asm volatile("" : "+l"(even), "+l"(odd));
+    if constexpr (S::tall) {
+      even = opaque(even);
+      odd = opaque(odd);
+    }
   }
   __device__ unsigned long long* of(unsigned epoch) const { return epoch & 1 ? odd : even; }
 };

@@ -11,6 +11,7 @@
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
 #include "variants/device/cuda.hpp"
+#include "variants/ptx/opaque.cuh"
 
 namespace amasia::dpx {
 
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(threads)
     run_calls(const unsigned* operands, unsigned* sink, Walks walks, Stamp* taken) {
   const auto call = [](unsigned& x, unsigned y, unsigned c) {
     x = DPX ? Function::dpx(x, y, c) : Function::plain(x, y, c);
-    asm volatile("" : "+r"(x));  // no instruction: each call is a call of its own
+    x = opaque(x);  // each call is a call of its own
   };
   const unsigned* const mine = operands + threadIdx.x % 32 * operand_words;
   const unsigned c = mine[0];

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "microbench/residency.cuh"
+#include "variants/ptx/opaque.cuh"
 
 namespace amasia {
 namespace {
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(THREADS)
   for (int i = 0; i < held; ++i) v[i] = threadIdx.x * (i + 1);
   while (nanoseconds_now() - begin < duration_ns) {
 #pragma unroll
-    for (int i = 0; i < held; ++i) asm volatile("" : "+r"(v[i]));
+    for (int i = 0; i < held; ++i) v[i] = opaque(v[i]);
   }
   unsigned sum = 0;
 #pragma unroll

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "microbench/tma/boxes.cuh"
+#include "variants/ptx/opaque.cuh"
 
 namespace amasia::tma {
 
@@ -35,8 +36,11 @@ struct Course {
         array_coordinate(static_cast<int>(w.boxes.count) * w.boxes.step) {
     const long long first = (w.first + blockIdx.x) % w.boxes.count;
     box = {w.boxes.data + first * w.boxes.bytes, static_cast<int>(first) * w.boxes.step};
-    asm volatile("" : "+l"(end), "+l"(step_bytes), "+l"(array_bytes));
-    asm volatile("" : "+r"(step_coordinate), "+r"(array_coordinate));
+    end = opaque(end);
+    step_bytes = opaque(step_bytes);
+    array_bytes = opaque(array_bytes);
+    step_coordinate = opaque(step_coordinate);
+    array_coordinate = opaque(array_coordinate);
   }
   __device__ void advance() {
     box.data += step_bytes;

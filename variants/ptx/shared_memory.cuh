@@ -2,6 +2,8 @@
 // registers (PTX ISA: "ld", "st", state space .shared).
 #pragma once
 
+#include "variants/ptx/opaque.cuh"
+
 namespace amasia::async {
 
 /// The 32-bit address, in the block's shared window, of an object in shared memory.
@@ -12,11 +14,7 @@ __device__ inline unsigned shared_address(const void* p) {
 /// The 32-bit shared address of `p`, kept in a register. In a loop that lives on latency, the
 /// compiler would rather work an address out anew, which costs a special-register read (~20 cycles)
 /// on sm_90.
-__device__ inline unsigned held_address(const void* p) {
-  unsigned address = shared_address(p);
-  asm volatile("" : "+r"(address));
-  return address;
-}
+__device__ inline unsigned held_address(const void* p) { return opaque(shared_address(p)); }
 
 /// Writes 16 bytes to a 32-bit shared address, a multiple of 16.
 __device__ inline void store16(unsigned shared, int4 v) {
