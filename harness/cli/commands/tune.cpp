@@ -11,6 +11,7 @@
 #include "harness/cli/outputs.hpp"
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
+#include "harness/results/provenance.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
