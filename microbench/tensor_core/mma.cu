@@ -34,6 +34,8 @@ std::vector<Point> points(const Device& d, Scope scope) {
   add_mma<Dense<Element::b1, Sum::s32, 256>>(all, d, scope);
   add_mma<Dense<Element::e4m3, Sum::f32, 32>>(all, d, scope);
   add_mma<Dense<Element::e5m2, Sum::f32, 32>>(all, d, scope);
+  // Shape and type of the machine instructions: Luo et al. 2024, Table VI.
+  for (Point& p : all) p.copies = p.quantity == "latency" ? mma_per_loop : 0;
   return all;
 }
 

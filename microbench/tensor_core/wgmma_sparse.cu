@@ -23,6 +23,10 @@ void add(std::vector<Point>& points, const Device& d, Scope scope) {
   FromRegisters::add_latency(points, d);
   FromRegisters::add_interval(points, d);
   FromRegisters::add_rate(points, d, Fill::zero, 2);
+  for (const Fill fill : {Fill::random, Fill::zero}) {
+    FromShared::add_rate(points, d, fill, 1);
+    FromRegisters::add_rate(points, d, fill, 1);
+  }
 }
 
 std::vector<Point> points(const Device& d, Scope scope) {
