@@ -12,16 +12,18 @@
 
 namespace amasia::library {
 
-enum class Type { fp32, fp16, bf16, fp8 };
-constexpr Type all_types[] = {Type::fp32, Type::fp16, Type::bf16, Type::fp8};
+/// tf32: fp32 in memory, multiplied by the tensor cores with ten bits behind the leading one.
+enum class Type { fp32, tf32, fp16, bf16, fp8 };
+constexpr Type all_types[] = {Type::fp32, Type::tf32, Type::fp16, Type::bf16, Type::fp8};
 inline const char* name_of(Type t) {
-  constexpr const char* names[] = {"fp32", "fp16", "bf16", "fp8"};
+  constexpr const char* names[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
   return names[static_cast<int>(t)];
 }
 /// Bytes of x, w and y; FP8 has a byte more of x and w.
-constexpr std::size_t element_bytes(Type t) { return t == Type::fp32 ? 4 : 2; }
+constexpr std::size_t element_bytes(Type t) { return t == Type::fp32 || t == Type::tf32 ? 4 : 2; }
 constexpr int capability_of(Type t) {
-  return t == Type::fp8 ? 89 : t == Type::bf16 ? 80 : t == Type::fp16 ? 70 : 0;
+  constexpr int capabilities[] = {0, 80, 70, 80, 89};
+  return capabilities[static_cast<int>(t)];
 }
 
 inline const Library& cublaslt() {

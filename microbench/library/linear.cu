@@ -2,7 +2,8 @@
 // FP8 (Luo et al. 2024)?
 //
 // Method: y = x w^T of N x N matrices through cuBLASLt, the first algorithm of its heuristic with
-// 32 MiB of workspace, in fp32 (no tf32), fp16, bf16 and FP8. Launches repeat until a sample takes
+// 32 MiB of workspace, in fp32 (without tensor cores), tf32 (fp32 that they may multiply), fp16,
+// bf16 and FP8. Launches repeat until a sample takes
 // a fraction of a millisecond, timed by events, hot. FP8 follows a framework's layer: x and w are
 // bf16. The steps are the largest magnitude of each, quantisation of each to e4m3 with one scale,
 // and a product into bf16. operator=all is the whole chain; only the operations of the product

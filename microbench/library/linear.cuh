@@ -1,5 +1,5 @@
-// A linear layer y = x w^T through cuBLASLt in fp32, fp16, bf16 or
-// FP8. FP8: x and w are bf16, quantised to e4m3 with one scale each, multiplied into bf16.
+// A linear layer y = x w^T through cuBLASLt in fp32, tf32, fp16, bf16 or FP8. FP8: x and w are
+// bf16, quantised to e4m3 with one scale each, multiplied into bf16.
 #pragma once
 
 #include <memory>
@@ -84,6 +84,10 @@ class Linear {
       case Type::fp32:
         check<float, float>(x_, w_, Bound{0, 1e-5F}, stream);
         break;
+      case Type::tf32:
+        // Both operands may be cut off behind ten bits.
+        check<float, float>(x_, w_, Bound{0, 2e-3F}, stream);
+        break;
       case Type::fp16:
         check<__half, __half>(x_, w_, Bound{4e-3F, 2e-5F}, stream);
         break;
@@ -110,6 +114,7 @@ class Linear {
   static const void* reference(Type type) {
     switch (type) {
       case Type::fp32:
+      case Type::tf32:
         return reinterpret_cast<const void*>(check_products<float, float>);
       case Type::fp16:
         return reinterpret_cast<const void*>(check_products<__half, __half>);
@@ -139,6 +144,7 @@ class Linear {
   void fill(Stream s) const {
     switch (type_) {
       case Type::fp32:
+      case Type::tf32:
         fill_as<float>(s);
         break;
       case Type::fp16:
@@ -166,11 +172,13 @@ class Linear {
 
   /// Row-major y = x w^T is column-major y^T = w x^T: w is (in, out) transposed, x (in, tokens).
   void plan() {
-    constexpr cudaDataType_t data[] = {CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8F_E4M3};
+    constexpr cudaDataType_t data[] = {CUDA_R_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF,
+                                       CUDA_R_8F_E4M3};
     const cudaDataType_t in = data[static_cast<int>(type_)];
     const cudaDataType_t out = type_ == Type::fp8 ? CUDA_R_16BF : in;
     AMASIA_LT(cublasLtCreate, &handle_);
-    AMASIA_LT(cublasLtMatmulDescCreate, &what_, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    AMASIA_LT(cublasLtMatmulDescCreate, &what_,
+              type_ == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
     const cublasOperation_t transposed = CUBLAS_OP_T;
     AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
               sizeof transposed);

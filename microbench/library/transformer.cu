@@ -3,11 +3,11 @@
 //
 // Method: 4 x 512 tokens, the hidden, inner and head sizes of seed 000's Table II, through
 // cuBLASLt. The products: q, k, v together, scores and values of every head (head size hidden /
-// heads, batched), output, and the two of the inner layer. They are launched one after the other
-// and timed by events, hot. Only products and conversions are included: norms, softmax, activation
-// and residuals are left out. FP8: the four linear layers quantise bf16 x and w as library/linear
-// does, the products of the heads stay bf16, as in the published layer. Each product's samples are
-// compared with a reference on the GPU.
+// heads, batched), output, gate and up of SwiGLU together, and down. They are launched one after
+// the other and timed by events, hot. Only products and conversions are included: norms, softmax,
+// activation and residuals are left out. FP8: the four linear layers quantise bf16 x and w as
+// library/linear does, the products of the heads stay bf16, as in the published layer. Each
+// product's samples are compared with a reference on the GPU.
 #include <cublasLt.h>
 
 #include "microbench/library/linear.cuh"
@@ -36,7 +36,7 @@ class Layer {
     const std::int64_t tokens = sequences * length, head = s.hidden / s.heads;
     const Shape of_linear[] = {{tokens, 3 * s.hidden, s.hidden},
                                {tokens, s.hidden, s.hidden},
-                               {tokens, s.ffn, s.hidden},
+                               {tokens, 2 * s.ffn, s.hidden},
                                {tokens, s.hidden, s.ffn}};
     const int all_heads = static_cast<int>(sequences) * s.heads;
     const Shape of_heads[] = {{length, length, head, all_heads}, {length, head, length, all_heads}};
@@ -101,7 +101,9 @@ std::vector<Point> points(const Device&, Scope scope) {
   std::vector<Point> all;
   for (const Sizes& sizes : layers) {
     if (scope == Scope::quick && sizes.hidden != 4096) continue;
-    for (const Type type : {Type::fp32, Type::fp16, Type::fp8}) add(all, sizes, type, Part::all);
+    for (const Type type : {Type::fp32, Type::tf32, Type::fp16, Type::fp8}) {
+      add(all, sizes, type, Part::all);
+    }
     for (const Part part : {Part::conversion, Part::linear, Part::heads}) {
       add(all, sizes, Type::fp8, part);
     }
@@ -112,7 +114,8 @@ std::vector<Point> points(const Device&, Scope scope) {
 const bool registered = register_microbenchmark(
     {"library/transformer", "How long do the products of one transformer layer take?",
      "4 x 512 tokens, sizes of seed 000's Table II, through cuBLASLt one after the other: products "
-     "and FP8's conversions only, without norms, softmax, activation and residuals; by events, "
+     "(SwiGLU's gate too) and FP8's conversions only, without norms, softmax, activation and "
+     "residuals; by events, "
      "hot; "
      "samples of each product are held to a reference.",
      points});
