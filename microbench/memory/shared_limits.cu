@@ -1,9 +1,11 @@
-// memory/shared_limits: how much shared memory can one block have (Hopper Tuning Guide)?
+// memory/shared_limits: how much shared memory, dynamic and static, can one block have (Hopper
+// Tuning Guide)?
 //
 // Method: a block of 32 threads stores and loads the last word of its dynamic shared memory. Its
 // size is bisected to the byte, between 1 KiB and twice the shared memory of an SM, with the opt-in
 // attribute set. The limit is the largest size that launches and returns the word; the driver
-// refuses the next.
+// refuses the next. Static shared memory is in the code: of kernels with 16 to 48 KiB, compiled
+// alike, the limit is the largest that launches and returns the word. The compiler refuses more.
 
 #include "microbench/walks.cuh"
 
@@ -34,6 +36,44 @@ bool runs(unsigned bytes, const DeviceArray<unsigned>& out, Stream stream) {
   return true;
 }
 
+template <unsigned BYTES>
+__global__ void __launch_bounds__(32) touch_last_static_word(unsigned value, unsigned* out) {
+  __shared__ volatile unsigned held[BYTES / 4];
+  if (threadIdx.x == 0) held[BYTES / 4 - 1] = value;
+  __syncthreads();
+  if (threadIdx.x == 1) *out = held[BYTES / 4 - 1];
+}
+
+constexpr unsigned most_static_bytes = 48 << 10;
+struct StaticBlock {
+  unsigned bytes;
+  void (*kernel)(unsigned, unsigned*);
+};
+constexpr StaticBlock static_blocks[] = {
+    {16 << 10, touch_last_static_word<16 << 10>},
+    {32 << 10, touch_last_static_word<32 << 10>},
+    {most_static_bytes, touch_last_static_word<most_static_bytes>},
+};
+
+Sampling static_limit(Stream stream) {
+  return [=] {
+    const DeviceArray<unsigned> out(1);
+    Reading r;
+    for (const StaticBlock& block : static_blocks) {
+      block.kernel<<<1, 32, 0, stream>>>(block.bytes, out.data());
+      if (cudaGetLastError() != cudaSuccess) break;
+      AMASIA_CUDA(cudaStreamSynchronize(stream));
+      unsigned got = 0;
+      out.download(&got);
+      if (got != block.bytes)
+        throw std::runtime_error("the last word did not hold what was stored");
+      r.value = block.bytes / 1024.0;
+    }
+    if (r.value == 0) throw std::runtime_error("not even 16 KiB can be launched");
+    return r;
+  };
+}
+
 Sampling limit(const Device& device, Stream stream) {
   return [=] {
     const DeviceArray<unsigned> out(1);
@@ -50,22 +90,27 @@ Sampling limit(const Device& device, Stream stream) {
 }
 
 std::vector<Point> points(const Device&, Scope) {
-  Point p;
-  p.at = {{"limit", "block"}};
-  p.quantity = "capacity";
-  p.unit = "KiB";
-  p.larger_is_better = true;
-  p.kernels = {{reinterpret_cast<const void*>(touch_last_word), 32}};
-  p.claims = {{"STS", "st.shared", 1, false}, {"LDS", "ld.shared", 1, false}};
-  p.prepare = [](const Device& d, Stream stream) { return limit(d, stream); };
-  return {p};
+  Point block;
+  block.at = {{"limit", "block"}};
+  block.quantity = "capacity";
+  block.unit = "KiB";
+  block.larger_is_better = true;
+  block.kernels = {{reinterpret_cast<const void*>(touch_last_word), 32}};
+  block.claims = {{"STS", "st.shared", 1, false}, {"LDS", "ld.shared", 1, false}};
+  block.prepare = [](const Device& d, Stream stream) { return limit(d, stream); };
+  Point fixed = block;
+  fixed.at = {{"limit", "static"}};
+  fixed.kernels = {{reinterpret_cast<const void*>(touch_last_static_word<most_static_bytes>), 32}};
+  fixed.prepare = [](const Device&, Stream stream) { return static_limit(stream); };
+  return {block, fixed};
 }
 
 const bool registered = register_microbenchmark(
     {"memory/shared_limits", "How much shared memory can one block have?",
      "A block that stores and loads the last word of its dynamic shared memory is launched with "
      "sizes "
-     "found by bisection; the limit is the largest that launches and returns the word.",
+     "found by bisection; the limit is the largest that launches and returns the word. Likewise of "
+     "kernels with static shared memory of 16, 32 and 48 KiB.",
      points});
 
 }  // namespace
