@@ -2,9 +2,10 @@
 // al. 2024, Table XI)?
 //
 // Method: as tensor_core/energy: all SMs multiply, windows of 250 ms, power from the steps of
-// NVML's energy counter. Random data and zeros take turns, so that both are of one GPU at one
-// temperature. 200 unrecorded milliseconds of the same data precede each window, in which clock and
-// power settle. Largest shape of each type. The findings are the ratios of zeros to random data, of
+// NVML's energy counter. Random data and zeros take turns of four windows, so that both are of one
+// GPU at one temperature. An unrecorded second of the same data precedes the windows of a turn, in
+// which clock and power settle: 200 ms behind zeros, random data still drew more than the board may
+// over time. Largest shape of each type. The findings are the ratios of zeros to random data, of
 // the energy of an operation and of the power.
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::array<Fill, 2> fills{Fill::random, Fill::zero};
-constexpr double window_of_data_s = 0.25, settling_s = 0.2;
+constexpr double window_of_data_s = 0.25, settling_s = 1;
+constexpr int windows_a_turn = 4;
 
 const char* word_of_fill(Fill fill) { return fill == Fill::zero ? "zero" : "random"; }
 
@@ -79,7 +81,10 @@ class InTurn {
 
   const Draw& at(std::size_t fill, std::size_t i) {
     while (windows_[fill].size() <= i) {
-      for (std::size_t f = 0; f < fills.size(); ++f) windows_[f].push_back(window(f));
+      for (std::size_t f = 0; f < fills.size(); ++f) {
+        for (int n = launches_in(settling_s); n > 0; --n) launch(f);
+        for (int w = 0; w < windows_a_turn; ++w) windows_[f].push_back(window(f));
+      }
     }
     return windows_[fill][i];
   }
@@ -92,12 +97,13 @@ class InTurn {
                                stream_);
   }
 
+  int launches_in(double seconds) const {
+    return std::max(1, static_cast<int>(seconds / launch_s_));
+  }
+
+  /// Begins when all that was enqueued before has ended.
   Draw window(std::size_t fill) const {
-    const auto launches_in = [&](double seconds) {
-      return std::max(1, static_cast<int>(seconds / launch_s_));
-    };
     const OwnedEvent start, stop;
-    for (int i = launches_in(settling_s); i > 0; --i) launch(fill);
     AMASIA_CUDA(cudaEventRecord(start, stream_));
     const int launches = launches_in(window_of_data_s);
     for (int i = 0; i < launches; ++i) launch(fill);
@@ -218,9 +224,8 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
 
 const bool registered = register_microbenchmark(
     {"tensor_core/energy_data", "How much of the power and energy of mma.sync is its data?",
-     "As tensor_core/energy, mma.sync alone, on random data and on zeros in turn: windows of 250 "
-     "ms, "
-     "each behind 200 ms of the same data; power from the steps of NVML's energy counter.",
+     "As tensor_core/energy, mma.sync alone, on random data and on zeros in turn: four windows of "
+     "250 ms behind a second of the same data; power from the steps of NVML's energy counter.",
      points, findings});
 
 }  // namespace
