@@ -372,10 +372,14 @@ def advise(results: Results, role: str = "best") -> list[Advice]:
         of_gpu = results.where(gpu=gpu)
         rows = _by_group(of_gpu.rows[_OF_ROW])
         comparisons = _by_group(of_gpu.comparisons[_OF_COMPARISON])
+        with_role = set(of_gpu.rows["group"][of_gpu.rows["role"] == role])
         times = times_beside(of_gpu)
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
+            # Cases that ran in another role alone are no cases, where any ran in this one.
+            ran = groups[groups["group"].isin(with_role)]
+            groups = groups if ran.empty else ran
             groups = groups.assign(
                 order=groups["size"].map(order), kind=groups["size"].map(_kinds_of(list(order)))
             )

@@ -337,7 +337,26 @@ def _baseline_spread(files: Files, which: str) -> Own | None:
     return found[-1 if which == "most" else len(found) // 2] if found else None
 
 
+def _run_spread(files: Files, app: str) -> Own | None:
+    """The standard deviation over runs of an app's baseline at iso, in percent of its mean, each
+    run by its median: of the cell with most runs, three at least."""
+    cells: dict[tuple[str, str], list[float]] = {}
+    for file in files:
+        for group in (g for g in file.document.groups if g.key.app == app and not g.invalid):
+            key = group.key
+            cell = ", ".join([app, size_text(key.size), key.cache, key.launch])
+            for row in group.rows:
+                if row.status == "ok" and (row.variant, row.role) == (f"{app}/baseline", "iso"):
+                    cells.setdefault((file.path, cell), []).append(row.time_ms.median)
+                    break  # the other is its control
+    (path, cell), medians = max(cells.items(), key=lambda of: len(of[1]), default=(("", ""), []))
+    if len(medians) < 3:
+        return None
+    spread = 100 * float(np.std(medians, ddof=1) / np.mean(medians))
+    return Own(spread, "%", path, f"{cell}, {len(medians)} runs")
+
+
 DERIVATIONS: dict[str, Callable[[Files, str], Own | None]] = {
     function.__name__[1:]: function
-    for function in (_promise, _device, _full_rate, _printed, _baseline_spread)
+    for function in (_promise, _device, _full_rate, _printed, _baseline_spread, _run_spread)
 }

@@ -176,8 +176,8 @@ _OPCODE = re.compile(r"\b[A-Z][A-Z0-9]{2,}(?:\.[A-Za-z0-9]+)*")
 
 
 def opcodes(text: str) -> set[str]:
-    """The machine instructions that a text names, without what follows their first point."""
-    return {name.split(".")[0] for name in _OPCODE.findall(text) if name != "SASS"}
+    """The machine instructions that a text names."""
+    return {name for name in _OPCODE.findall(text) if name != "SASS"}
 
 
 def code_of(row: Any, counted: str = "") -> str:
@@ -188,15 +188,21 @@ def code_of(row: Any, counted: str = "") -> str:
         return f"{proof[counted]} {counted}" if proof.get(counted) else "(none)"
     remark, found, listed = row.remark.partition("SASS: ")
     if found:
-        return listed
+        return f"{listed} ({remark.rstrip('; ')})" if remark else listed
     names = " + ".join(name for name in proof if name != "total")
     return f"{names} ({remark})" if remark else names
 
 
 def _same_code(ours: str, printed: str) -> bool:
+    """Whether ours has an alternative of the printed code, with all that is printed of the shape
+    and type of each instruction."""
     if "(none)" in (printed, ours):
         return printed == ours
-    return any(opcodes(part) <= opcodes(ours) for part in printed.split(" or "))
+    own = [f"{name}." for name in opcodes(ours)]
+    return any(
+        all(any(name.startswith(f"{wanted}.") for name in own) for wanted in opcodes(part))
+        for part in re.split(" or |; ", printed)
+    )
 
 
 def _code_lines(item: Item, files: Files) -> list[Line]:
@@ -212,6 +218,9 @@ def _code_lines(item: Item, files: Files) -> list[Line]:
         if recorded := row_of(files, own):
             code = code_of(recorded, counted)
             verdict = Verdict.AGREES if _same_code(code, printed) else Verdict.DIFFERS
+            names = _OPCODE.sub(lambda opcode: opcode[0].split(".")[0], printed)
+            if "SASS: " not in recorded.remark and names != printed and _same_code(code, names):
+                verdict = Verdict.NOT_RECORDED  # only the name was
             if architecture(row["gpu"]) != files[0].device.compute_capability:
                 verdict = Verdict.OTHER_HARDWARE
         lines.append(Line(row["label"], row["gpu"], verdict, code=code, published_code=printed))
@@ -281,6 +290,7 @@ def status_of(item: Item, lines: Sequence[Line], waits: str = "") -> str:
     count = Counter(line.verdict for line in lines)
     agree, judged = count[Verdict.AGREES], sum(line.judged for line in lines)
     missing = count[Verdict.NOT_RECORDED] + count[Verdict.ONE_ROUND]
+    waits = waits if missing else ""
     of = f": {agree} of {judged}" if judged else ""
     if item.kind == "self":
         return f"document against itself{of} agree"

@@ -128,6 +128,16 @@ def test_a_mode_of_arithmetic_is_no_size(load_groups):
     assert from_size_on(blocks[1]) == "tma is the choice from n=1024 mode=fp32 on."
 
 
+def test_a_case_that_ran_in_another_role_alone_is_none(load_groups):
+    original = sized(128)
+    for name in ("rows", "comparisons"):
+        original[name] = [of for of in original[name] if of["role"] == "iso"]
+    assert [a.size_label for a in advise(load_groups(sized(64), original))] == ["n=64"]
+    (alone,) = advise(load_groups(original))
+    assert alone.outcome == "no comparison" and "compared at iso only: --role iso" in alone.remarks
+    assert len(advise(load_groups(sized(64), original), role="iso")) == 2
+
+
 def test_a_winner_whose_row_failed_is_not_advised(load_groups):
     group = sized(64, winners("tma", "overlap"))
     for row in group["rows"]:

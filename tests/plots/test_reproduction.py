@@ -411,7 +411,8 @@ def test_what_is_stated_of_one_model_is_judged_on_that_alone():
         ("AA", "other: so", "", "other method: 2 of 2 within tolerance"),
         ("AN", "same", "", "agrees; not measured yet: 1 of 2 values"),
         ("A1", "same", "", "agrees; not measured yet: 1 of 2 values"),
-        ("DB", "same", "tf32", "differs; not measured yet: tf32"),
+        ("DN", "same", "tf32", "differs; not measured yet: tf32"),
+        ("DB", "same", "tf32", "differs"),
         ("OB", "same", "", "other hardware"),
         ("OB", "other: so", "", "other method"),
         ("AD", "self: so", "", "document against itself: 1 of 2 agree"),
@@ -464,6 +465,28 @@ def test_a_sentence_without_its_figures_is_left_out(memory_file):
     assert ours.filled(f"{text} {text.replace('l1', 'l9')} Why?", files) == "It is 41 cycles. Why?"
 
 
+def test_the_spread_over_runs_is_that_of_their_medians_of_three_at_least():
+    def run(ms):
+        key = SimpleNamespace(app="nw", size={"rows": 64}, cache="cold", launch="stream")
+        rows = [
+            SimpleNamespace(
+                variant="nw/baseline", role="iso", status="ok",
+                time_ms=SimpleNamespace(median=time),
+            )
+            for time in (ms, 99)  # the second is its control
+        ]  # fmt: skip
+        return SimpleNamespace(key=key, invalid=[], rows=rows)
+
+    def files(*times):
+        document = SimpleNamespace(groups=[run(ms) for ms in times])
+        return [SimpleNamespace(path="f", document=document)]
+
+    own, _ = ours.own_value(files(1.0, 1.02, 0.98), "derived run_spread nw")
+    assert own.value == pytest.approx(2) and own.unit == "%" and own.cell.endswith("3 runs")
+    assert ours.own_value(files(1.0, 1.02), "derived run_spread nw") == (None, "")
+    assert ours.own_value(files(1.0, 1.02, 0.98), "derived run_spread lud") == (None, "")
+
+
 def test_a_sweep_takes_the_least_the_mean_or_the_most(memory_file):
     files = read(memory_file)
     l1 = "point memory/latency latency method=luo"
@@ -484,18 +507,26 @@ def test_machine_code_is_that_of_the_row():
     for remark, of, code in (
         ("", "", "HMMA"), ("SASS: 2 SEL + LOP3.LUT", "", "2 SEL + LOP3.LUT"),
         ("emulated", "", "HMMA (emulated)"), ("", "HMMA", "64 HMMA"), ("", "MOVM", "(none)"),
+        ("emulated; SASS: 2 HMMA.16816.F32", "", "2 HMMA.16816.F32 (emulated)"),
     ):  # fmt: skip
         assert reproduction.code_of(SimpleNamespace(remark=remark, proof=proof), of) == code
     assert reproduction.opcodes("2*UIADD3.X+IMAD.MOV.U32 or SASS: PRMT") == {
-        "UIADD3", "IMAD", "PRMT",
+        "UIADD3.X", "IMAD.MOV.U32", "PRMT",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "ours, printed, same",
     [
-        ("HMMA", "HMMA.16816.F16", True),
-        ("IMMA", "HMMA.16816.F16", False),
+        ("HMMA.16816.F16 + 0.5 MOV", "HMMA.16816.F16", True),
+        ("HMMA.16816.F32", "HMMA.16816.F16", False),
+        ("HMMA", "HMMA.16816.F16", False),
+        ("VIMNMX3", "VIMNMX", False),
+        (
+            "QGMMA.64x256x32.F16.E4M3.E4M3",
+            "QGMMA.64x256x32.F16.E5M2.E5M2; QGMMA.64x256x32.F16.E4M3.E4M3",
+            True,
+        ),
         ("0.5 IMAD.IADD + 0.5 IADD3", "IADD3 or IMAD.IADD", True),
         ("0.5 IMAD.IADD + 0.5 IADD3", "IADD", False),
         ("(none)", "(none)", True),
@@ -506,6 +537,14 @@ def test_machine_code_is_that_of_the_row():
 )
 def test_machine_code_is_compared_by_its_opcodes(ours, printed, same):
     assert reproduction._same_code(ours, printed) is same
+
+
+def test_shape_and_type_are_not_judged_where_the_name_alone_was_recorded(record):
+    """As in the frozen record of the H100."""
+    files = [f for f in record.recorded if "H100" in f.device.name]
+    verdicts = {line.label: line.verdict for line in entry(files, "000-16").lines}
+    assert verdicts["mma FP16/FP16"] is Verdict.NOT_RECORDED
+    assert verdicts["mma INT4/INT32"] is Verdict.DIFFERS
 
 
 @pytest.fixture(scope="module")

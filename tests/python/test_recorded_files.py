@@ -13,6 +13,7 @@ import pytest
 from tree import ROOT
 
 from plots.data.documents import read_document
+from plots.data.strategies import APPS
 
 RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))
 FOLDERS = sorted(
@@ -50,16 +51,14 @@ def document(folder: str, name: str) -> Any:
     return read_document(ROOT / "results" / folder / f"{name}.json.gz")
 
 
-def test_the_sessions_of_quick_are_those_of_the_file() -> None:
+def test_apps_of_one_session_are_named() -> None:
     sessions = defaultdict(set)
-    for group in document("h200", "quick-histogram").groups:
-        for row in group.rows:
-            sessions[row.variant].add(group.session)
-    of = {name: len(found) for name, found in sessions.items()}
-    assert (
-        f"histogram in {of['histogram/baseline']} sessions, CUB, whose code is older, in "
-        f"{of['histogram/cub']}"
-    ) in section("h200")
+    for app in APPS:
+        for group in document("h200", f"quick-{app}").groups:
+            sessions[app].add(group.session)
+    alone = {app for app, found in sessions.items() if len(found) == 1}
+    named = re.search(r"three GPUs, ([a-z, ]+) on one \|", section("h200"))
+    assert named is not None and set(re.findall(r"\w+", named[1])) - {"and"} == alone
 
 
 def test_the_points_of_microbenchmarks_are_counted() -> None:
