@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "harness/ceiling.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/text/pattern.hpp"
 
 // Registration happens while namespace-scope constants are initialised, in an order the linker
@@ -17,11 +19,34 @@
 namespace amasia {
 namespace {
 
+/// What has registered itself, in its order; each item stays where it is.
+template <class T>
+struct Sorted {
+  std::vector<std::unique_ptr<T>> owned{};
+  std::vector<const T*> list{};
+
+  template <class Precedes>
+  void add(std::unique_ptr<T> item, const Precedes& precedes) {
+    const T* added = owned.emplace_back(std::move(item)).get();
+    list.insert(std::upper_bound(list.begin(), list.end(), added, precedes), added);
+  }
+  /// nullptr where there is none.
+  template <class Is>
+  const T* find(const Is& is) const {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const T* i) { return is(*i); });
+    return found == list.end() ? nullptr : *found;
+  }
+  template <class Is>
+  void erase(const Is& is) {
+    std::erase_if(list, [&](const T* item) { return is(*item); });
+    std::erase_if(owned, [&](const auto& item) { return is(*item); });
+  }
+};
+
 struct Registry {
-  std::vector<std::unique_ptr<App>> app_storage{};
-  std::vector<const App*> apps{};
-  std::vector<std::unique_ptr<Variant>> variant_storage{};
-  std::vector<const Variant*> variants{};
+  Sorted<App> apps{};
+  Sorted<Variant> variants{};
+  Sorted<Microbenchmark> microbenchmarks{};
   std::map<std::string, InstanceFactory, std::less<>> factories{};
   std::map<std::string, std::string> digests{};
   std::vector<CeilingProbe> probes{};
@@ -74,12 +99,8 @@ bool register_app(std::unique_ptr<App> app, SourceLine place) {
   const std::string name(app->name());
   const auto [known, first] = registry().app_places.emplace(name, place);
   if (!first) refuse_second(name, known->second, place);
-  registry().app_storage.push_back(std::move(app));
-  std::vector<const App*>& list = registry().apps;
-  list.insert(std::upper_bound(
-                  list.begin(), list.end(), name,
-                  [](const std::string& left, const App* right) { return left < right->name(); }),
-              registry().app_storage.back().get());
+  registry().apps.add(std::move(app),
+                      [](const App* a, const App* b) { return a->name() < b->name(); });
   return true;
 }
 
@@ -99,10 +120,7 @@ bool register_variant(Variant variant, SourceLine place) {
     throw std::logic_error(
         fmt::format("{} has no config, at {}", variant.name(), to_string(place)));
   }
-  registry().variant_storage.push_back(std::make_unique<Variant>(std::move(variant)));
-  const Variant* added = registry().variant_storage.back().get();
-  std::vector<const Variant*>& list = registry().variants;
-  list.insert(std::upper_bound(list.begin(), list.end(), added, precedes), added);
+  registry().variants.add(std::make_unique<Variant>(std::move(variant)), precedes);
   return true;
 }
 
@@ -131,20 +149,15 @@ std::string place_of(std::string_view name) {
 }
 
 void forget_app(std::string_view name) {
-  const auto of_app = [name](const Variant& v) { return v.app == name; };
-  std::erase_if(registry().variants, [&](const Variant* v) { return of_app(*v); });
-  std::erase_if(registry().variant_storage, [&](const auto& v) { return of_app(*v); });
-  std::erase_if(registry().apps, [name](const App* app) { return app->name() == name; });
-  if (const auto found = registry().factories.find(name); found != registry().factories.end()) {
-    registry().factories.erase(found);
-  }
-  std::erase_if(registry().digests, [name](const auto& digest) {
-    return digest.first.substr(0, digest.first.find('/')) == name;
-  });
-  for (auto* places : {&registry().app_places, &registry().factory_places}) {
-    if (const auto place = places->find(name); place != places->end()) places->erase(place);
-  }
-  std::erase_if(registry().app_storage, [name](const auto& app) { return app->name() == name; });
+  const auto of_app = [name](const auto& entry) {
+    return entry.first.substr(0, entry.first.find('/')) == name;
+  };
+  Registry& all = registry();
+  all.variants.erase([name](const Variant& v) { return v.app == name; });
+  std::erase_if(all.factories, of_app);
+  std::erase_if(all.digests, of_app);
+  for (auto* places : {&all.app_places, &all.factory_places}) std::erase_if(*places, of_app);
+  all.apps.erase([name](const App& app) { return app.name() == name; });
 }
 
 bool register_source_digests(const std::map<std::string, std::string>& digests) {
@@ -154,22 +167,16 @@ bool register_source_digests(const std::map<std::string, std::string>& digests) 
 
 const std::map<std::string, std::string>& registered_source_digests() { return registry().digests; }
 
-const std::vector<const App*>& apps() { return registry().apps; }
+const std::vector<const App*>& apps() { return registry().apps.list; }
 
-const std::vector<const Variant*>& variants() { return registry().variants; }
+const std::vector<const Variant*>& variants() { return registry().variants.list; }
 
 const App* find_app(std::string_view name) {
-  for (const App* app : registry().apps) {
-    if (app->name() == name) return app;
-  }
-  return nullptr;
+  return registry().apps.find([name](const App& app) { return app.name() == name; });
 }
 
 const Variant* find_variant(std::string_view name) {
-  for (const Variant* variant : registry().variants) {
-    if (variant->name() == name) return variant;
-  }
-  return nullptr;
+  return registry().variants.find([name](const Variant& v) { return v.name() == name; });
 }
 
 const InstanceFactory* find_instance_factory(std::string_view app) {
@@ -179,10 +186,75 @@ const InstanceFactory* find_instance_factory(std::string_view app) {
 
 std::vector<const Variant*> variants_of(std::string_view app) {
   std::vector<const Variant*> list;
-  for (const Variant* variant : registry().variants) {
+  for (const Variant* variant : variants()) {
     if (variant->app == app) list.push_back(variant);
   }
   return list;
+}
+
+std::string to_string(const Coordinates& at) {
+  std::string text;
+  for (const auto& [name, value] : at) {
+    if (!text.empty()) text += ',';
+    text += name + '=' + value;
+  }
+  return text;
+}
+
+std::string value_of(const Coordinates& at, std::string_view name) {
+  for (const auto& [key, value] : at) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+bool register_microbenchmark(Microbenchmark m) {
+  const std::size_t slash = m.name.find('/');
+  if (slash == std::string::npos || slash == 0 ||
+      m.name.find('/', slash + 1) != std::string::npos) {
+    throw std::logic_error("microbenchmark '" + m.name + "' is not named <question>/<name>");
+  }
+  if (find_microbenchmark(m.name)) {
+    throw std::logic_error("microbenchmark " + m.name + " is registered twice");
+  }
+  if (m.question.empty() || m.question.back() != '?' || m.method.empty() || !m.points) {
+    throw std::logic_error("microbenchmark " + m.name + " lacks its question, method or points");
+  }
+  registry().microbenchmarks.add(
+      std::make_unique<Microbenchmark>(std::move(m)),
+      [](const Microbenchmark* a, const Microbenchmark* b) { return a->name < b->name; });
+  return true;
+}
+
+const std::vector<const Microbenchmark*>& microbenchmarks() {
+  return registry().microbenchmarks.list;
+}
+
+const Microbenchmark* find_microbenchmark(std::string_view name) {
+  return registry().microbenchmarks.find(
+      [name](const Microbenchmark& m) { return m.name == name; });
+}
+
+void check_points(const Microbenchmark& m, const std::vector<Point>& points) {
+  std::set<std::string> seen;
+  for (const Point& p : points) {
+    const std::string at = to_string(p.at);
+    const auto fail = [&](const char* what) {
+      throw std::logic_error(fmt::format("{} [{}]: {}", m.name, at, what));
+    };
+    if (p.at.empty()) fail("has no coordinates");
+    if (!seen.insert(at + ' ' + p.quantity).second) fail("is there twice");
+    if (p.quantity.empty() || p.unit.empty()) fail("lacks its quantity or unit");
+    if (!p.unsupported.empty()) continue;
+    if (!p.prepare) fail("cannot be measured and does not say why");
+    if (p.kernels.empty()) fail("names no kernel");
+    if (p.claims.empty()) fail("claims no instruction");
+    for (const Claim& c : p.claims) {
+      if (c.kernel >= p.kernels.size() || c.sass.empty() || c.ptx.empty()) {
+        fail("has an incomplete claim");
+      }
+    }
+  }
 }
 
 }  // namespace amasia

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/conclusions/floor.hpp"
 #include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/result.hpp"

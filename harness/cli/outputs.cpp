@@ -13,8 +13,7 @@
 
 #include "harness/conclusions/journal.hpp"
 #include "harness/errors.hpp"
-#include "harness/report/csv.hpp"
-#include "harness/report/markdown.hpp"
+#include "harness/report/report.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 

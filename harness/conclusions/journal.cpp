@@ -16,8 +16,8 @@
 
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
+#include "harness/results/codec.hpp"
 #include "harness/results/envelope.hpp"
-#include "harness/results/read.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"

@@ -7,8 +7,7 @@
 
 #include "harness/plan/plan.hpp"
 #include "harness/registry.hpp"
-#include "harness/report/csv.hpp"
-#include "harness/report/sentences.hpp"
+#include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/session.hpp"

@@ -6,13 +6,72 @@
 
 #include "harness/app.hpp"
 #include "harness/errors.hpp"
-#include "harness/plan/plan_fields.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/codec.hpp"
+#include "harness/results/fields.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/results/read.hpp"
-#include "harness/results/written.hpp"
 
 namespace amasia {
+
+// Every field of a plan as it travels to the child process.
+
+template <>
+struct Fields<Effort> {
+  static constexpr std::string_view name = "effort";
+  static constexpr auto list =
+      fields(field("min_rounds", &Effort::min_rounds), field("max_rounds", &Effort::max_rounds),
+             field("seconds", &Effort::seconds), field("patience", &Effort::patience),
+             field("precision", &Effort::precision), field("confidence", &Effort::confidence),
+             field("energy", &Effort::energy), field("verify_only", &Effort::verify_only),
+             field("count_only", &Effort::count_only));
+};
+
+template <>
+struct Fields<PointEffort> {
+  static constexpr std::string_view name = "point_effort";
+  static constexpr auto list = fields(
+      field("min_samples", &PointEffort::min_samples),
+      field("max_samples", &PointEffort::max_samples), field("seconds", &PointEffort::seconds),
+      field("precision", &PointEffort::precision), field("confidence", &PointEffort::confidence));
+};
+
+template <>
+struct Fields<ScheduleWinner> {
+  static constexpr std::string_view name = "schedule_winner";
+  static constexpr auto list =
+      fields(field("schedule", &ScheduleWinner::schedule), field("config", &ScheduleWinner::config),
+             field("source", &ScheduleWinner::source));
+};
+
+template <>
+struct Fields<PlannedRow> {
+  static constexpr std::string_view name = "planned_row";
+  static constexpr auto list = fields(
+      field("variant", &PlannedRow::variant), field("role", &PlannedRow::role),
+      field("repeat", &PlannedRow::repeat), field("config", &PlannedRow::config),
+      field("config_source", &PlannedRow::config_source), field("excluded", &PlannedRow::excluded),
+      field("schedule", &PlannedRow::schedule), field("matches", &PlannedRow::matches),
+      field("by_schedule", &PlannedRow::by_schedule));
+};
+
+template <>
+struct Fields<PlannedGroup> {
+  static constexpr std::string_view name = "planned_group";
+  static constexpr auto list =
+      fields(field("key", &PlannedGroup::key), field("preset", &PlannedGroup::preset),
+             field("seed", &PlannedGroup::seed), field("effort", &PlannedGroup::effort),
+             field("rows", &PlannedGroup::rows));
+};
+
+template <>
+struct Fields<PlannedMicrobenchmark> {
+  static constexpr std::string_view name = "planned_microbenchmark";
+  static constexpr auto list = fields(
+      field("name", &PlannedMicrobenchmark::name), field("scope", &PlannedMicrobenchmark::scope),
+      field("effort", &PlannedMicrobenchmark::effort), field("only", &PlannedMicrobenchmark::only),
+      field("asked", &PlannedMicrobenchmark::asked),
+      field("excluded", &PlannedMicrobenchmark::excluded));
+};
 
 namespace {
 

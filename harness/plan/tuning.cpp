@@ -12,16 +12,51 @@
 #include <fmt/format.h>
 
 #include "harness/conclusions/comparison.hpp"
-#include "harness/plan/plan_fields.hpp"
+#include "harness/results/codec.hpp"
 #include "harness/results/envelope.hpp"
+#include "harness/results/fields.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
-#include "harness/results/written.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/number.hpp"
 
 namespace amasia {
+
+// Every field of a tuning file.
+
+template <>
+struct Fields<TuningCandidate> {
+  static constexpr std::string_view name = "candidate";
+  static constexpr Rules of_time{.optional = true, .least = 0, .above = true};
+  static constexpr auto list =
+      fields(field("config", &TuningCandidate::config), field("status", &TuningCandidate::status),
+             field("reason", &TuningCandidate::reason),
+             field("median_ms", &TuningCandidate::median_ms, of_time),
+             field("low_ms", &TuningCandidate::low_ms, of_time),
+             field("high_ms", &TuningCandidate::high_ms, of_time),
+             field("n", &TuningCandidate::n, {.optional = true, .least_integer = 1}));
+};
+
+template <>
+struct Fields<TuningEntry> {
+  static constexpr std::string_view name = "winner";
+  static constexpr auto list =
+      fields(field("device", &TuningEntry::device), field("variant", &TuningEntry::variant),
+             field("size", &TuningEntry::size), field("cache", &TuningEntry::cache),
+             field("launch", &TuningEntry::launch), field("config", &TuningEntry::config),
+             field("equal", &TuningEntry::equal, {.optional = true}),
+             field("source_digest", &TuningEntry::source_digest),
+             field("date_utc", &TuningEntry::date_utc), field("table", &TuningEntry::table));
+};
+
+template <>
+struct Fields<TunedDevice> {
+  static constexpr std::string_view name = "tuned_device";
+  static constexpr auto list =
+      fields(field("name", &TunedDevice::name),
+             field("compute_capability", &TunedDevice::compute_capability, {.least_integer = 1}),
+             field("sm_count", &TunedDevice::sm_count, {.least_integer = 1}));
+};
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "harness/report/csv.hpp"
+#include "harness/report/report.hpp"
 
 #include <algorithm>
 #include <iterator>

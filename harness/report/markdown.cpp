@@ -1,4 +1,4 @@
-#include "harness/report/markdown.hpp"
+#include "harness/report/report.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,7 +10,6 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/sessions.hpp"
-#include "harness/report/csv.hpp"
 #include "harness/results/result.hpp"
 #include "harness/text/table.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/report/sentences.hpp"
+#include "harness/report/report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/sessions.hpp"
-#include "harness/report/csv.hpp"
 #include "harness/statistics/schedule.hpp"
 
 namespace amasia {

@@ -2,6 +2,7 @@
 // every byte behind that line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -34,5 +35,18 @@ std::string read_packed_file(const std::string& path);
 std::string read_first_lines(const std::string& path, std::size_t lines);
 /// As write_text_file(); packed where the name ends in .gz.
 void write_packed_file(const std::string& path, const std::string& text);
+
+// gzip files in memory (RFC 1952), by zlib.
+
+/// Told by its first two bytes.
+bool is_gzip(std::string_view bytes);
+
+/// One member without name and time: the same text gives the same bytes.
+std::string gzip(std::string_view text);
+
+/// The text of one member. Throws ResultError for what is damaged or ends early, for bytes behind
+/// it, and as soon as there are more than `most_bytes` of text. With `lines`: what is behind so
+/// many of them is neither unpacked nor checked.
+std::string gunzip(std::string_view bytes, std::size_t most_bytes, std::size_t lines = 0);
 
 }  // namespace amasia

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/results/codec.hpp"
 #include "harness/results/envelope.hpp"
-#include "harness/results/read.hpp"
-#include "harness/results/written.hpp"
 #include "harness/text/table.hpp"
 
 namespace amasia {

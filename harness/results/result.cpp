@@ -6,11 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/codec.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/fields.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/results/read.hpp"
-#include "harness/results/written.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "harness/text/number.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/conclusions/floor.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/text/file.hpp"
 

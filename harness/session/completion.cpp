@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "harness/conclusions/comparison.hpp"
-#include "harness/conclusions/floor.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"

@@ -65,4 +65,13 @@ std::string objection_to(const Reading& reading, const MicrobenchmarkRow& row);
 GroupResult run_group(const PlannedGroup& plan, Instrument& instrument,
                       const ProgressSink& progress);
 
+// Measures the points of one microbenchmark on an instrument: prepare, one unrecorded sample, then
+// samples until the interval is narrow. Crash safety is the caller's: it runs this in a child.
+
+/// What goes wrong with a point short of breaking the device's context is in the row's status.
+/// Throws what the point throws when the context is broken. Summaries, proofs and findings are the
+/// caller's, who has the machine code (harness/session/completion.hpp).
+MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instrument& instrument,
+                                        const ProgressSink& progress);
+
 }  // namespace amasia

@@ -26,7 +26,6 @@
 #include "harness/results/envelope.hpp"
 #include "harness/results/profile.hpp"
 #include "harness/results/result.hpp"
-#include "harness/text/gzip.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/pattern.hpp"
 #include "harness/text/table.hpp"

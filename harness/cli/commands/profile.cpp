@@ -9,13 +9,135 @@
 #include "harness/cli/options.hpp"
 #include "harness/cli/outputs.hpp"
 #include "harness/process/profiler.hpp"
-#include "harness/report/markdown.hpp"
+#include "harness/registry.hpp"
+#include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/session/profiling.hpp"
+#include "harness/session/progress.hpp"
+#include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
+
+using LineSink = std::function<void(const std::string&)>;
+
+ProfiledGroup without_counters(const GroupResult& ran) {
+  ProfiledGroup group;
+  group.key = ran.key;
+  group.preset = ran.preset;
+  group.seed = ran.seed;
+  group.warnings = ran.warnings;
+  for (const Row& row : ran.rows) {
+    group.rows.push_back({row.variant,
+                          row.role,
+                          row.config,
+                          row.schedule,
+                          row.status,
+                          row.reason,
+                          source_digest(row.variant),
+                          {}});
+  }
+  return group;
+}
+
+/// What was counted belongs to the rows that ran, in their order.
+void add_counters(ProfiledGroup& group, const NcuOutput& counted) {
+  const auto ran = std::count_if(group.rows.begin(), group.rows.end(), [](const ProfiledRow& row) {
+    return row.status == RowStatus::ok;
+  });
+  if (static_cast<std::size_t>(ran) != counted.results.size()) {
+    group.warnings.push_back(
+        fmt::format("Nsight Compute counted {} times where {} rows ran: which is whose is not "
+                    "known, so none has counters",
+                    counted.results.size(), ran));
+    return;
+  }
+  std::size_t next = 0;
+  for (ProfiledRow& row : group.rows) {
+    if (row.status == RowStatus::ok) {
+      row.counters = counters_of(counted.results[next++]);
+    }
+  }
+}
+
+bool any_ran(const ProfiledGroup& group) {
+  return std::any_of(group.rows.begin(), group.rows.end(),
+                     [](const ProfiledRow& row) { return row.status == RowStatus::ok; });
+}
+
+/// The group, and in `obstacle` why nothing was counted in it.
+ProfiledGroup profile_group(const PlannedGroup& plan, const std::string& ncu,
+                            const SessionOptions& options, const LineSink& note,
+                            bool& was_interrupted, std::string& obstacle) {
+  NcuOutput counted;
+  bool answered = false;
+  const auto run = [&](const nlohmann::ordered_json& task, double seconds) {
+    ProfiledTask profiled = run_in_profiler(ncu, task, counted_metrics(), seconds, note);
+    counted = std::move(profiled.counted);
+    answered = profiled.answered;
+    return profiled.outcome;
+  };
+  ProfiledGroup group = without_counters(run_isolated(plan, options, run, note, was_interrupted));
+  if (was_interrupted) return group;
+  if (!counted.results.empty()) {
+    add_counters(group, counted);
+    return group;
+  }
+  obstacle = why_forbidden(counted);
+  if (obstacle.empty() && !answered && !counted.errors.empty()) {
+    obstacle = "Nsight Compute did not run the program: " + counted.errors.front();
+  }
+  if (obstacle.empty() && any_ran(group)) {
+    obstacle = "Nsight Compute ran the program and counted nothing: " +
+               (counted.errors.empty() ? "it printed no table" : counted.errors.front());
+  }
+  return group;
+}
+
+std::string summary_of(const ProfiledGroup& group) {
+  const auto counted =
+      std::count_if(group.rows.begin(), group.rows.end(),
+                    [](const ProfiledRow& row) { return row.counters.has_value(); });
+  return fmt::format("counters of {} of {} rows", counted, group.rows.size());
+}
+
+struct ProfilingOutcome {
+  ProfileFile file{};
+  bool interrupted = false;
+  std::string obstacle{};  // why nothing can be counted here, with what to do; "" if it can
+};
+
+/// Adds the groups of `plan` to `file`, which has its provenance and what an earlier run finished.
+/// `keep` receives it after each group. Ends at the first obstacle: the next group would meet it,
+/// too.
+ProfilingOutcome run_profiling(const std::vector<PlannedGroup>& plan, ProfileFile file,
+                               const std::string& ncu, const SessionOptions& options,
+                               const std::function<void(const ProfileFile&)>& keep) {
+  ProfilingOutcome outcome;
+  outcome.file = std::move(file);
+  double expected = 0;
+  for (const PlannedGroup& g : plan) expected += expected_seconds(g);
+  Progress progress(static_cast<int>(plan.size()), expected);
+  const auto note = [&](const std::string& line) { progress.note(line); };
+  for (const PlannedGroup& g : plan) {
+    progress.begin(g.key.to_string(), expected_seconds(g));
+    const auto finished = [&](const ProfiledGroup& known) { return known.key == g.key; };
+    if (std::any_of(outcome.file.groups.begin(), outcome.file.groups.end(), finished)) {
+      progress.end("from the file");
+      continue;
+    }
+    ProfiledGroup group =
+        profile_group(g, ncu, options, note, outcome.interrupted, outcome.obstacle);
+    if (outcome.interrupted || !outcome.obstacle.empty()) {
+      progress.end(outcome.interrupted ? "interrupted" : "nothing can be counted");
+      break;
+    }
+    progress.end(summary_of(group));
+    outcome.file.groups.push_back(std::move(group));
+    keep(outcome.file);
+  }
+  return outcome;
+}
 
 struct ProfileRequest {
   CampaignRequest campaign{};
@@ -26,7 +148,7 @@ struct ProfileRequest {
 
 /// What is missing then. No variant has clocks of its own in its kernels: reading them would change
 /// what is timed.
-constexpr const char* without_counters =
+constexpr const char* no_fallback =
     "the kernels hold no clocks to fall back to, so nothing is attributed";
 
 Provenance describe_run(const std::vector<std::string>& argv, const CampaignRequest& c,
@@ -78,7 +200,7 @@ ExitStatus conclude(const ProfilingOutcome& outcome, const std::string& path) {
     return exit_interrupted;
   }
   if (!outcome.obstacle.empty()) {
-    print_prose("amasia: {}; {}\n", in_one_line(outcome.obstacle), without_counters);
+    print_prose("amasia: {}; {}\n", in_one_line(outcome.obstacle), no_fallback);
     return exit_wrong_result;
   }
   say_next(plots_command({"why", "results", path}), "says of each difference what explains it");
@@ -106,7 +228,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
         "amasia: Nsight Compute's ncu is not on PATH, in the CUDA toolkit or in "
         "/opt/nvidia/nsight-compute: install nsight-compute, or name it in the environment as "
         "NCU=/path/to/ncu; {}\n",
-        without_counters);
+        no_fallback);
     return exit_wrong_result;
   }
   const Provenance queried = query_in_child(r.session);

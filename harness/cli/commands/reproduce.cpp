@@ -14,7 +14,7 @@
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/again.hpp"
-#include "harness/report/markdown.hpp"
+#include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"

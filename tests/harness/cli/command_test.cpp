@@ -6,7 +6,6 @@
 #include <set>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/help.hpp"
 #include "harness/cli/options.hpp"
 #include "tests/messages.hpp"
 

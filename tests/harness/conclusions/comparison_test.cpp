@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/conclusions/comparison.hpp"
-#include "harness/conclusions/floor.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/statistics/series.hpp"
 #include "harness/text/json_file.hpp"
 #include "tests/sample_results.hpp"

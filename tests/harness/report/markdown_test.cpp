@@ -5,9 +5,7 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/microbenchmark.hpp"
-#include "harness/report/csv.hpp"
-#include "harness/report/markdown.hpp"
-#include "harness/report/sentences.hpp"
+#include "harness/report/report.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/results/codec.hpp"
 #include "harness/results/fields.hpp"
 #include "harness/results/profile.hpp"
-#include "harness/results/read.hpp"
 #include "harness/results/schema.hpp"
-#include "harness/results/written.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

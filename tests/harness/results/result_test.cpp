@@ -6,7 +6,6 @@
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/result.hpp"
-#include "harness/text/gzip.hpp"
 #include "harness/text/json_file.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"

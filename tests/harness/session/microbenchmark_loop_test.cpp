@@ -1,4 +1,4 @@
-#include "harness/session/microbenchmark_loop.hpp"
+#include "harness/session/group_loop.hpp"
 
 #include <gtest/gtest.h>
 

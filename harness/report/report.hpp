@@ -1,4 +1,4 @@
-// Result files as CSV: one line per row of a group, per sample, per point of a microbenchmark.
+// A result file for people and for spreadsheets: CSV, Markdown, and the answer in a sentence.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/profile.hpp"
 #include "harness/results/result.hpp"
 #include "harness/text/table.hpp"
 
@@ -45,5 +46,37 @@ const Comparison* comparison_of(const GroupResult& group, const Row& row);
 std::string strategy_of(const std::string& variant);
 /// "32 LDG per iteration (sass)": what was counted in the code.
 std::string proof_text(const MicrobenchmarkRow& row);
+
+// Result files for people.
+
+/// Provenance, ceilings, and per group the A/A noise, the floor, the table, failures and warnings.
+/// A speed-up that is not resolved, or smaller than the A/A interval, is shown as such.
+std::string to_markdown(const ResultFile&);
+
+// A profile as tables for people.
+
+/// A table for each group: what most often tells two rows apart, and what warps wait for most.
+std::string to_markdown(const ProfileFile& file);
+
+// The answer, in a sentence.
+
+/// What a group answers, in the words of README's verdict lines.
+struct Answer {
+  std::string text;  // "lud n=8192 cold stream: tma 1.17× [1.15, 1.19] faster than the tuned ..."
+  bool faster = false;  // than baseline, by a strategy
+  double ratio = 0;     // the winner's; 0 where there is none
+};
+
+/// An answer for each group that is valid and compares anything, the largest speed-up first.
+std::vector<Answer> answers(const ResultFile& file);
+
+/// What ran faster than a group's winner and is not resolved, with what may resolve it: "dsm ran
+/// 1.20× [0.99, 1.31], not resolved; more rounds (...) may resolve it".
+std::vector<std::string> not_resolved(const GroupResult& group);
+
+/// "tma ran 1.18x [1.16, 1.20] faster than baseline", under these names; where nothing is claimed,
+/// that, with the ratio and its interval.
+std::string sentence_of(const Comparison& comparison, const std::string& name,
+                        const std::string& against);
 
 }  // namespace amasia

@@ -1,4 +1,4 @@
-#include "harness/results/read.hpp"
+#include "harness/results/codec.hpp"
 
 #include <algorithm>
 #include <cmath>
