@@ -3,7 +3,7 @@
 # the largest kernels.
 set(harness_folder ${PROJECT_SOURCE_DIR}/harness)
 file(GLOB_RECURSE host_sources CONFIGURE_DEPENDS ${harness_folder}/*.cpp)
-list(FILTER host_sources EXCLUDE REGEX "/harness/(gpu|no_gpu|main|gbench|cli/commands)/")
+list(FILTER host_sources EXCLUDE REGEX "/harness/(gpu|no_gpu|main|gbench|cli)/")
 add_library(harness STATIC ${host_sources})
 target_link_libraries(harness PUBLIC inputs microbench amasia_options amasia_fmt CLI11::CLI11
                       nlohmann_json::nlohmann_json amasia_nettle ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
@@ -16,7 +16,7 @@ set(host_options $<$<CONFIG:Release>:-Og>)
 list(APPEND host_options -Wno-maybe-uninitialized)
 target_compile_options(harness PRIVATE ${host_options})
 # What takes the compiler's time are the templates for JSON, text and options. Rooms beside each other
-# instantiate them once, in four translation units that take about as long as each other.
+# instantiate them once, in translation units that take about as long as each other.
 function(amasia_compile_rooms_together name)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/harness/ OUTPUT_VARIABLE rooms)
   amasia_compile_together(harness ${name} ${rooms})
@@ -25,7 +25,6 @@ amasia_compile_together(harness ground ${harness_folder})
 amasia_compile_rooms_together(ground text statistics evidence)
 amasia_compile_rooms_together(results results conclusions report)
 amasia_compile_rooms_together(session plan user_kernel process session implementations)
-amasia_compile_rooms_together(cli cli)
 include(digests)  # commit, compilers and the digests of the sources, for provenance.cpp
 amasia_add_provenance(harness)
 
@@ -49,13 +48,13 @@ else()
 endif()
 amasia_compile_together(harness_gpu gpu ${harness_folder}/gpu ${harness_folder}/no_gpu)
 
-# The commands of the program, a file each. Nothing refers to one but its own registration, so a
+# The command line, with a file for each command. Nothing refers to one but its own registration, so a
 # static library would lose it: whoever links amasia_commands gets the objects.
-file(GLOB command_sources CONFIGURE_DEPENDS ${harness_folder}/cli/commands/*.cpp)
+file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS ${harness_folder}/cli/*.cpp)
 add_library(commands OBJECT ${command_sources})
 target_link_libraries(commands PRIVATE harness)
 target_compile_options(commands PRIVATE ${host_options})
-amasia_compile_together(commands commands ${harness_folder}/cli/commands)
+amasia_compile_together(commands cli ${harness_folder}/cli ${harness_folder}/cli/commands)
 add_library(amasia_commands INTERFACE)
 target_sources(amasia_commands INTERFACE $<TARGET_OBJECTS:commands>)
 
@@ -76,16 +75,14 @@ foreach(target amasia_fmt variants)
     endif()
   endif()
 endforeach()
-add_library(compare_interface OBJECT ${harness_folder}/main/compare_library.cpp)
-target_link_libraries(compare_interface PRIVATE harness)
-target_compile_definitions(compare_interface PRIVATE AMASIA_VERSION="${PROJECT_VERSION}")
-target_compile_options(compare_interface PRIVATE ${host_options})
-set_target_properties(${in_a_library} compare_interface PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(${in_a_library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 function(amasia_add_compare_library target)
-  set(exported ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../harness/main/compare_library.map)
-  add_library(${target} SHARED $<TARGET_OBJECTS:compare_interface>)
+  set(exported ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../harness/implementations/compare_library.map)
+  add_library(${target} SHARED ${exported})
   target_link_libraries(${target} PRIVATE ${ARGN})
-  target_link_options(${target} PRIVATE -Wl,--version-script=${exported} -Wl,--no-undefined)
+  # Of the archive it takes what the exported function needs.
+  target_link_options(${target} PRIVATE -Wl,--version-script=${exported} -Wl,--no-undefined
+                                        -Wl,--undefined=amasia_compare)
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX LINK_DEPENDS ${exported} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()

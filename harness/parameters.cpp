@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"

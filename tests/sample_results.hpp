@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/result.hpp"

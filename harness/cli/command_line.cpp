@@ -13,7 +13,6 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/outputs.hpp"
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -15,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/cli/outputs.hpp"
+#include "harness/cli/options.hpp"
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/merge.hpp"

@@ -8,11 +8,11 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
@@ -31,10 +31,8 @@ constexpr const char* journal_schema = "amasia-journal";
 
 /// What a journal holds, up to its last whole line.
 struct Contents {
-  std::optional<Provenance> provenance;
-  std::vector<Ceiling> ceilings{};
-  std::vector<GroupResult> groups{};
-  std::vector<MicrobenchmarkResult> microbenchmarks{};
+  ResultFile file{};
+  bool has_provenance = false;
   std::vector<std::string> damaged{};  // lines that are not what was written: whose, and why
   std::size_t whole_bytes = 0;         // whatever follows was being written when the run ended
 };
@@ -58,15 +56,16 @@ void take_line(const Json& json, bool first, Contents& contents) {
       throw ResultError("expected the first line of a journal");
     }
     check_kind(json, journal_schema, result_schema_version);
-    contents.provenance = provenance_from_json(json["provenance"]);
+    contents.file.provenance = provenance_from_json(json["provenance"]);
+    contents.has_provenance = true;
   } else if (json.is_object() && json.contains("group")) {
-    contents.groups.push_back(group_from_json(json["group"]));
+    contents.file.groups.push_back(group_from_json(json["group"]));
   } else if (json.is_object() && json.contains("microbenchmark")) {
-    contents.microbenchmarks.push_back(microbenchmark_from_json(json["microbenchmark"]));
+    contents.file.microbenchmarks.push_back(microbenchmark_from_json(json["microbenchmark"]));
   } else if (json.is_object() && json.contains("ceilings") && json["ceilings"].is_array()) {
-    contents.ceilings.clear();  // a set replaces the one before
+    contents.file.ceilings.clear();  // a set replaces the one before
     for (const Json& ceiling : json["ceilings"]) {
-      contents.ceilings.push_back(ceiling_from_json(ceiling));
+      contents.file.ceilings.push_back(ceiling_from_json(ceiling));
     }
   } else {
     throw ResultError("expected a group, a microbenchmark or a set of ceilings");
@@ -90,7 +89,7 @@ Contents contents_of(const std::string& path) {
         throw ResultError("the line was changed or damaged after it was written");
       }
       if (!whole) {
-        if (json.contains("ceilings")) contents.ceilings.clear();
+        if (json.contains("ceilings")) contents.file.ceilings.clear();
         contents.damaged.push_back(
             fmt::format("{} ({}: the line was changed or damaged after it was written)",
                         name_of_line(json), place));
@@ -130,11 +129,9 @@ struct Journal::State {
   std::string path;
   Provenance now;
   OpenFile file{};
-  bool begun = false;  // it has its first line
-  bool added = false;  // something was finished that `out` does not have
-  std::vector<Ceiling> ceilings{};
-  std::vector<GroupResult> groups{};
-  std::vector<MicrobenchmarkResult> microbenchmarks{};
+  bool begun = false;     // it has its first line
+  bool added = false;     // something was finished that `out` does not have
+  ResultFile finished{};  // its provenance is now's
   std::vector<std::string> damaged{};
 
   State(const State&) = delete;
@@ -149,11 +146,9 @@ struct Journal::State {
     std::string text = sealed_line(Json{{"schema", journal_schema},
                                         {"version", result_schema_version},
                                         {"provenance", to_json(now)}});
-    if (!ceilings.empty()) text += line_of(ceilings);
-    for (const MicrobenchmarkResult& m : microbenchmarks) {
-      text += sealed_line(Json{{"microbenchmark", to_json(m)}});
-    }
-    for (const GroupResult& group : groups) text += sealed_line(Json{{"group", to_json(group)}});
+    if (!finished.ceilings.empty()) text += line_of(finished.ceilings);
+    for (const MicrobenchmarkResult& m : finished.microbenchmarks) text += line_of(m);
+    for (const GroupResult& group : finished.groups) text += line_of(group);
     return text;
   }
 
@@ -226,6 +221,12 @@ struct Journal::State {
     for (const Ceiling& ceiling : set) array.push_back(to_json(ceiling));
     return sealed_line(Json{{"ceilings", std::move(array)}});
   }
+  static std::string line_of(const GroupResult& group) {
+    return sealed_line(Json{{"group", to_json(group)}});
+  }
+  static std::string line_of(const MicrobenchmarkResult& result) {
+    return sealed_line(Json{{"microbenchmark", to_json(result)}});
+  }
 };
 
 Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -244,15 +245,15 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
   state->begun = ::fstat(state->file.get(), &found) != 0 || found.st_size > 0;
 
   Contents contents = contents_of(path);
-  const bool interrupted = !contents.groups.empty() || !contents.ceilings.empty() ||
-                           !contents.microbenchmarks.empty() || !contents.damaged.empty();
+  ResultFile& file = contents.file;
+  const std::size_t results = file.groups.size() + file.microbenchmarks.size();
+  const bool interrupted = results > 0 || !file.ceilings.empty() || !contents.damaged.empty();
   std::error_code error;
   const auto bytes = std::filesystem::file_size(state->out.path, error);
   const bool finished = !error && bytes > 0;
   if (existing == Existing::refuse && interrupted) {
     throw UsageError(
-        path + ": holds " +
-        std::to_string(contents.groups.size() + contents.microbenchmarks.size()) +
+        path + ": holds " + std::to_string(results) +
         " finished groups of an interrupted run; continue it with --resume, or start over with "
         "--overwrite");
   }
@@ -262,33 +263,26 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
                      "it with --overwrite, or choose another --out");
   }
   const bool continues_journal = existing == Existing::resume && interrupted;
-  const bool continues_file = existing == Existing::resume && !contents.provenance && finished;
+  const bool continues_file = existing == Existing::resume && !contents.has_provenance && finished;
   if (continues_file) {
     // The run had finished: its result file is what there is to continue, a repeated array job then
     // measures nothing twice.
-    ResultFile file = read_result_file(state->out.path);
-    contents.provenance = std::move(file.provenance);
-    contents.ceilings = std::move(file.ceilings);
-    contents.groups = std::move(file.groups);
-    contents.microbenchmarks = std::move(file.microbenchmarks);
+    file = read_result_file(state->out.path);
   }
-  if (contents.ceilings.empty()) {  // floors go with the ceilings that they are from
-    for (GroupResult& group : contents.groups) {
+  if (file.ceilings.empty()) {  // floors go with the ceilings that they are from
+    for (GroupResult& group : file.groups) {
       group.floor.reset();
       for (Row& row : group.rows) row.floor_fraction.reset();
     }
   }
   if (continues_journal || continues_file) {
-    if (const auto why = disagreement(*contents.provenance, now,
-                                      measured_code(contents.groups, contents.microbenchmarks),
+    if (const auto why = disagreement(file.provenance, now, measured_code(file),
                                       /*same_gpu=*/true)) {
       throw ResultError((continues_file ? out : path) +
                         ": cannot be resumed, it differs from this run in " + *why +
                         "; remove it to start over");
     }
-    state->ceilings = std::move(contents.ceilings);
-    state->groups = std::move(contents.groups);
-    state->microbenchmarks = std::move(contents.microbenchmarks);
+    state->finished = std::move(file);
   }
   if (!contents.damaged.empty() && continues_journal) {
     // A copy for a person to look at; the journal itself goes on with what is whole.
@@ -312,23 +306,14 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
   return Journal(std::move(state));
 }
 
-const std::vector<Ceiling>& Journal::ceilings() const { return state_->ceilings; }
-const std::vector<GroupResult>& Journal::groups() const { return state_->groups; }
-const std::vector<MicrobenchmarkResult>& Journal::microbenchmarks() const {
-  return state_->microbenchmarks;
-}
-
+const ResultFile& Journal::finished() const { return state_->finished; }
 const std::vector<std::string>& Journal::damaged() const { return state_->damaged; }
 
 void Journal::append(const std::vector<Ceiling>& ceilings) {
   state_->append(State::line_of(ceilings));
 }
-void Journal::append(const GroupResult& group) {
-  state_->append(sealed_line(Json{{"group", to_json(group)}}));
-}
-void Journal::append(const MicrobenchmarkResult& result) {
-  state_->append(sealed_line(Json{{"microbenchmark", to_json(result)}}));
-}
+void Journal::append(const GroupResult& group) { state_->append(State::line_of(group)); }
+void Journal::append(const MicrobenchmarkResult& result) { state_->append(State::line_of(result)); }
 
 void Journal::finish(const ResultFile& file) {
   if (state_->added) state_->write(file);
@@ -344,20 +329,16 @@ ResultFile read_journal(const std::string& path) {
     throw ResultError(contents.damaged.front() +
                       "; continue the run with --resume, which measures it again");
   }
-  if (!contents.provenance || (contents.groups.empty() && contents.microbenchmarks.empty())) {
+  ResultFile& file = contents.file;
+  if (file.groups.empty() && file.microbenchmarks.empty()) {
     throw ResultError(path + ": holds nothing that was finished");
   }
-  ResultFile file;
-  file.provenance = std::move(*contents.provenance);
-  file.ceilings = std::move(contents.ceilings);
-  file.groups = std::move(contents.groups);
-  file.microbenchmarks = std::move(contents.microbenchmarks);
   try {
     recompute(file);
   } catch (const ResultError& error) {
     throw ResultError(path + ": " + error.what());
   }
-  return file;
+  return std::move(file);
 }
 
 std::vector<ResultFile> read_result_files(const std::vector<std::string>& paths) {

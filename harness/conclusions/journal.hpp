@@ -27,10 +27,8 @@ class Journal {
   Journal& operator=(Journal&&) noexcept;
   ~Journal();
 
-  /// What an earlier run had finished.
-  const std::vector<Ceiling>& ceilings() const;
-  const std::vector<GroupResult>& groups() const;
-  const std::vector<MicrobenchmarkResult>& microbenchmarks() const;
+  /// What an earlier run had finished, as it was measured.
+  const ResultFile& finished() const;
   /// What it had finished and is not believed, each with the reason: "hotspot rows=512 cold stream
   /// (run.json.journal:3: ...)". The journal as it was is in `<out>.journal.damaged`.
   const std::vector<std::string>& damaged() const;

@@ -39,12 +39,10 @@ std::vector<Ceiling> pooled(const std::vector<ResultFile>& files) {
 std::string name_of(const GroupResult& group) { return "the group " + group.key.to_string(); }
 std::string name_of(const MicrobenchmarkResult& m) { return "microbench/" + m.name; }
 
-/// What a file or session measured, by name: each as often as it is there.
-template <class Results>
-std::vector<std::string> cases_of(const Results& results) {
+/// What a file measured, by name: each as often as it is there.
+std::vector<std::string> cases_of(const ResultFile& file) {
   std::vector<std::string> cases;
-  for (const GroupResult& group : results.groups) cases.push_back(name_of(group));
-  for (const MicrobenchmarkResult& m : results.microbenchmarks) cases.push_back(name_of(m));
+  each_result(file, [&](const auto& result) { cases.push_back(name_of(result)); });
   return cases;
 }
 
@@ -78,8 +76,8 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
   const ResultFile& first = files.front();
   for (std::size_t f = 0; f < files.size(); ++f) {
     for (std::size_t earlier = 0; earlier < f; ++earlier) {
-      std::set<std::string> variants = measured_code(files[f].groups, files[f].microbenchmarks);
-      variants.merge(measured_code(files[earlier].groups, files[earlier].microbenchmarks));
+      std::set<std::string> variants = measured_code(files[f]);
+      variants.merge(measured_code(files[earlier]));
       if (const auto why = disagreement(files[earlier].provenance, files[f].provenance, variants,
                                         /*same_gpu=*/false, shard_settings)) {
         throw ResultError(fmt::format("{} and {} cannot be merged, they differ in {}",
@@ -103,7 +101,7 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
   };
   for (const ResultFile& file : files) {
     for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-      merged.microbenchmarks.push_back(part_of(file.provenance, m));
+      merged.add(part_of(file.provenance, m));
     }
   }
   std::sort(merged.microbenchmarks.begin(), merged.microbenchmarks.end(),
@@ -125,12 +123,10 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
 struct Session {
   SessionRecord record;
   std::string name;  // of its files
-  Provenance provenance;
-  std::vector<GroupResult> groups{};
-  std::vector<MicrobenchmarkResult> microbenchmarks{};
+  ResultFile file{};
 
   std::set<std::string> cases() const {
-    const std::vector<std::string> all = cases_of(*this);
+    const std::vector<std::string> all = cases_of(file);
     return {all.begin(), all.end()};
   }
 };
@@ -145,20 +141,15 @@ std::vector<Session> sessions_of_parts(const ResultFile& file, const std::string
     Session& session = sessions.emplace_back();
     session.record = session_of(file.provenance, std::nullopt);
     session.name = name;
-    session.provenance = file.provenance;
+    session.file.provenance = file.provenance;
     if (session.record.uuid_hash == gpu) return session;
     session.record.uuid_hash = gpu;
     session.record.device_state.clear();  // the file has that of the first part alone
     session.name += fmt::format(" (on {})", gpu);
-    session.provenance.device.uuid_hash = gpu;
+    session.file.provenance.device.uuid_hash = gpu;
     return session;
   };
-  for (const GroupResult& group : file.groups) {
-    on(gpu_of(file.provenance, group)).groups.push_back(group);
-  }
-  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-    on(gpu_of(file.provenance, m)).microbenchmarks.push_back(m);
-  }
+  each_result(file, [&](const auto& r) { on(gpu_of(file.provenance, r)).file.add(r); });
   if (sessions.empty()) on(file.provenance.device.uuid_hash);
   return sessions;
 }
@@ -171,20 +162,17 @@ std::vector<Session> sessions_in(const ResultFile& file, const std::string& name
   for (std::size_t s = 0; s < count; ++s) {
     sessions[s].record = session_of(file.provenance, static_cast<int>(s));
     sessions[s].name = fmt::format("{} (session {})", name, s + 1);
-    sessions[s].provenance = file.provenance;
+    sessions[s].file.provenance = file.provenance;
   }
-  for (const GroupResult& group : file.groups) {
-    sessions[static_cast<std::size_t>(group.session.value_or(0))].groups.push_back(group);
-  }
-  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-    sessions[static_cast<std::size_t>(m.session.value_or(0))].microbenchmarks.push_back(m);
-  }
+  each_result(file, [&](const auto& result) {
+    sessions[static_cast<std::size_t>(result.session.value_or(0))].file.add(result);
+  });
   return sessions;
 }
 
 /// Whether two files are shards of one pass: of one division, on one GPU, with nothing in common.
 bool complete_each_other(const Session& a, const Session& b) {
-  const std::string left = shard_of(a.provenance), right = shard_of(b.provenance);
+  const std::string left = shard_of(a.file.provenance), right = shard_of(b.file.provenance);
   const auto parts = [](const std::string& shard) { return shard.substr(shard.find('/') + 1); };
   if (left.empty() || right.empty() || parts(left) != parts(right)) return false;
   if (a.record.uuid_hash != b.record.uuid_hash) return false;
@@ -213,24 +201,25 @@ class SameCode {
   /// The newest session is the last.
   explicit SameCode(const std::vector<Session>& sessions) {
     for (const Session& session : sessions) {
-      for (const GroupResult& group : session.groups) {
+      const Provenance& provenance = session.file.provenance;
+      for (const GroupResult& group : session.file.groups) {
         for (const Row& row : group.rows) {
-          newest_[row.variant] = {code_of(session.provenance, row), session.name};
+          newest_[row.variant] = {code_of(provenance, row), session.name};
         }
       }
-      for (const MicrobenchmarkResult& m : session.microbenchmarks) {
-        newest_[m.name] = {code_of(session.provenance, m), session.name};
+      for (const MicrobenchmarkResult& m : session.file.microbenchmarks) {
+        newest_[m.name] = {code_of(provenance, m), session.name};
       }
     }
   }
 
   void keep(Session& session, std::vector<std::string>& notes) const {
     std::map<std::string, std::string> out;  // variant -> whose code it differs from
-    erase_rows(session.groups, asked_confidence(session.provenance), [&](const Row& row) {
-      return !same(row.variant, code_of(session.provenance, row), out);
-    });
-    std::erase_if(session.microbenchmarks, [&](const MicrobenchmarkResult& m) {
-      return !same(m.name, code_of(session.provenance, m), out);
+    const Provenance& provenance = session.file.provenance;
+    erase_rows(session.file.groups, asked_confidence(provenance),
+               [&](const Row& row) { return !same(row.variant, code_of(provenance, row), out); });
+    std::erase_if(session.file.microbenchmarks, [&](const MicrobenchmarkResult& m) {
+      return !same(m.name, code_of(provenance, m), out);
     });
     for (const auto& [variant, newer] : out) {
       notes.push_back(fmt::format("{} (commit {}): {} stays out, its code is not that of {}",
@@ -258,16 +247,13 @@ class SameCode {
 void refuse_cases_twice(const std::vector<Session>& sessions) {
   std::map<std::string, std::string> seen;  // GPU, date and case -> session
   for (const Session& session : sessions) {
-    const auto once = [&](const std::string& name) {
+    for (const std::string& name : cases_of(session.file)) {
       const std::string when = session.record.uuid_hash + session.record.date_utc;
       const auto [place, is_new] = seen.emplace(when + name, session.name);
-      if (!is_new) {
-        throw ResultError(
-            fmt::format("{} and {} cannot be merged, both have {} of the same session",
-                        place->second, session.name, name));
-      }
-    };
-    for (const std::string& name : cases_of(session)) once(name);
+      if (is_new) continue;
+      throw ResultError(fmt::format("{} and {} cannot be merged, both have {} of the same session",
+                                    place->second, session.name, name));
+    }
   }
 }
 
@@ -295,22 +281,20 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
       sessions.push_back(std::move(session));
     } else {
       rest->name += " with " + session.name;
-      rest->groups.insert(rest->groups.end(), session.groups.begin(), session.groups.end());
-      rest->microbenchmarks.insert(rest->microbenchmarks.end(), session.microbenchmarks.begin(),
-                                   session.microbenchmarks.end());
+      each_result(session.file, [&](auto& result) { rest->file.add(std::move(result)); });
     }
   }
   refuse_cases_twice(sessions);
 
   Merged merged;
   merged.file.provenance = joined_provenance(files);
-  merged.file.provenance.device = sessions.front().provenance.device;
+  merged.file.provenance.device = sessions.front().file.provenance.device;
   merged.file.provenance.device_state = sessions.front().record.device_state;
   merged.file.provenance.compiler = sessions.front().record.compiler;
   merged.file.provenance.flags = sessions.front().record.flags;
   merged.file.provenance.sessions.clear();
   for (const Session& session : sessions) {
-    for (const auto& [name, digest] : session.provenance.sources) {
+    for (const auto& [name, digest] : session.file.provenance.sources) {
       merged.file.provenance.sources[name] = digest;
     }
   }
@@ -327,16 +311,11 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
     }
     code.keep(session, merged.notes);
     session.record.wall_s = 0;
-    for (GroupResult& group : session.groups) {
-      group.session = index;
-      session.record.wall_s += group.wall_s;
-      merged.file.groups.push_back(std::move(group));
-    }
-    for (MicrobenchmarkResult& m : session.microbenchmarks) {
-      m.session = index;
-      session.record.wall_s += m.wall_s;
-      merged.file.microbenchmarks.push_back(std::move(m));
-    }
+    each_result(session.file, [&](auto& result) {
+      result.session = index;
+      session.record.wall_s += result.wall_s;
+      merged.file.add(std::move(result));
+    });
     merged.file.provenance.sessions.push_back(std::move(session.record));
   }
   return merged;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "harness/statistics/schedule.hpp"
@@ -90,23 +89,6 @@ SessionRecord session_of(const Provenance& provenance, const std::optional<int>&
           provenance.device_state};
 }
 
-namespace {
-
-template <class Result>
-std::string gpu_of_result(const Provenance& provenance, const Result& result) {
-  return result.uuid_hash.empty() ? session_of(provenance, result.session).uuid_hash
-                                  : result.uuid_hash;
-}
-
-}  // namespace
-
-std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
-  return gpu_of_result(provenance, group);
-}
-std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& result) {
-  return gpu_of_result(provenance, result);
-}
-
 std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
   return first_of_each(file.groups, [](const GroupResult& g) { return g.key.to_string(); });
 }
@@ -186,13 +168,12 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
   return std::nullopt;
 }
 
-std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
-                                    const std::vector<MicrobenchmarkResult>& microbenchmarks) {
+std::set<std::string> measured_code(const ResultFile& file) {
   std::set<std::string> names;
-  for (const GroupResult& group : groups) {
+  for (const GroupResult& group : file.groups) {
     for (const Row& row : group.rows) names.insert(row.variant);
   }
-  for (const MicrobenchmarkResult& m : microbenchmarks) names.insert(m.name);
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) names.insert(m.name);
   return names;
 }
 

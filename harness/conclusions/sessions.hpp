@@ -16,8 +16,11 @@ namespace amasia {
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session);
 
 /// The hash of the UUID of the GPU that a group, or a microbenchmark, was measured on.
-std::string gpu_of(const Provenance& provenance, const GroupResult& group);
-std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& result);
+template <class Result>
+std::string gpu_of(const Provenance& provenance, const Result& result) {
+  return result.uuid_hash.empty() ? session_of(provenance, result.session).uuid_hash
+                                  : result.uuid_hash;
+}
 
 /// The digest of the code: what was recorded with the row, or else of its variant.
 std::string code_of(const Provenance& provenance, const Row& row);
@@ -44,7 +47,6 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
 std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b);
 
 /// Every variant with a row and every microbenchmark: names whose sources must agree.
-std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
-                                    const std::vector<MicrobenchmarkResult>& microbenchmarks);
+std::set<std::string> measured_code(const ResultFile& file);
 
 }  // namespace amasia

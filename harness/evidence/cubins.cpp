@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/evidence/ptx.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 
@@ -61,13 +61,7 @@ std::optional<Cubin> read_cubin(std::string_view bytes) {
   return cubin;
 }
 
-Cubins::Cubins(const std::string& executable, int architecture) {
-  std::ifstream file(executable, std::ios::binary | std::ios::ate);
-  if (!file || file.tellg() < 0) return;
-  text_.resize(static_cast<std::size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(text_.data(), static_cast<std::streamsize>(text_.size()));
-  text_.resize(static_cast<std::size_t>(file.gcount()));
+Cubins::Cubins(const std::string& executable, int architecture) : text_(bytes_of_file(executable)) {
   constexpr std::string_view magic(
       "\x7f"
       "ELF\x02\x01",

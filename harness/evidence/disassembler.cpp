@@ -15,8 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
-#include "harness/text/tool.hpp"
 
 namespace amasia {
 namespace {

@@ -1,7 +1,6 @@
 #include "harness/evidence/evidence.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -16,11 +15,6 @@
 namespace amasia {
 
 namespace {
-
-std::string bytes_of_file(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 /// Adds the kernels of a module, replacing those of the same name.
 void count_module(const ptx::Module& module, KernelCodes& kernels) {

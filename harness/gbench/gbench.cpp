@@ -31,9 +31,9 @@
 #include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/result.hpp"
-#include "harness/session/ceilings.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/group_loop.hpp"
+#include "harness/session/validity.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "harness/device.hpp"
 #include "inputs/random.hpp"
 #include "variants/device/cuda.hpp"

@@ -8,14 +8,12 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "harness/text/file.hpp"
 #include "harness/user_kernel/drawn.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
@@ -71,9 +69,8 @@ LaunchShape allowed_shape(const UserLaunchShape& s) {
 class CudaModule : public LoadedModule {
  public:
   explicit CudaModule(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string code((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (!in || code.empty()) throw std::runtime_error("cannot read " + file);
+    const std::string code = bytes_of_file(file);
+    if (code.empty()) throw std::runtime_error("cannot read " + file);
     // PTX is text that ends with a zero byte, which c_str() has.
     driver_.check(driver_.load(&library_, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                   "the driver does not load " + file);

@@ -5,15 +5,42 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "harness/plan/inventory.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/tuning.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
+
+/// One row for each table, figure and claim of the four source documents, with what of this suite
+/// answers it: inputs/published/inventory.csv.
+struct InventoryRow {
+  std::string id;      // "000-04"
+  std::string source;  // "Luo et al. 2024"
+  std::string where;   // "Table IV"
+  std::string what;
+  std::string study;              // "seed000-table4"
+  std::vector<std::string> by{};  // "memory/latency", "app hotspot", "ceilings"
+  /// What the row takes of microbenchmarks: these points, or all where there are none. Empty: all
+  /// of those that answer it.
+  std::map<std::string, std::vector<Coordinates>> points{};
+  std::string method;  // "same", "other: why", "nothing"
+  std::string remark;
+};
+const std::vector<InventoryRow>& inventory();
+
+/// Rows that a name means: a document ("seed000"), a study ("seed000-table4") or an id ("000-04");
+/// empty when it means none.
+std::vector<InventoryRow> inventory_rows(const std::string& name);
+/// Every such name, for suggestions.
+std::vector<std::string> inventory_names();
+
+/// Whether what answers the row is part of this program.
+bool is_built(const InventoryRow& row);
 
 struct CampaignRequest {
   std::vector<std::string> patterns{};
@@ -100,5 +127,30 @@ std::size_t expected_points(const PlannedMicrobenchmark& plan, const Device& dev
 /// All of the campaign on this device, groups that do not fit left out. Without a device the time
 /// of the groups and ceilings; the points of microbenchmarks are not known then.
 double expected_seconds(const Campaign& campaign, const std::optional<Device>& device);
+
+// What a result file holds, planned to be measured again: the same cases, rows and configs, with
+// the same effort.
+
+/// Something of the file that this program cannot measure.
+struct NotPossible {
+  std::string what;  // "nw/tma (best) at nw rows=64,cols=64 cold stream"
+  std::string reason;
+};
+
+struct Again {
+  Campaign campaign{};
+  std::vector<NotPossible> not_possible{};
+};
+
+/// Every row that has a time (of the shown session of its case) and every microbenchmark that has a
+/// value, without energy. What this program cannot measure is named with the reason.
+Again plan_again(const ResultFile& file, const std::vector<std::string>& only = {});
+
+/// Whether a case ("nw rows=64 cold stream") or a microbenchmark is among those asked for: the
+/// whole name matches one of the globs, or there are none.
+bool is_asked(const std::vector<std::string>& only, std::string_view name);
+
+/// The effort that the settings of a file name; what they do not name is the default.
+Effort effort_in(const Provenance& provenance);
 
 }  // namespace amasia

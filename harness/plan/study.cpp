@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
-#include "harness/plan/inventory.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {

@@ -9,7 +9,6 @@
 #include "harness/app.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/plan/campaign.hpp"
-#include "harness/plan/inventory.hpp"
 #include "harness/plan/plan.hpp"
 
 namespace amasia {
@@ -25,8 +24,7 @@ struct Study {
 
 const std::vector<Study>& studies();
 
-/// Throws UsageError with the nearest names, those of the inventory
-/// (harness/plan/inventory.hpp) too.
+/// Throws UsageError with the nearest names, those of the inventory too.
 const Study& find_study(const std::string& name);
 
 /// Makes the request one for this study: its sizes, and its modes and effort wherever none were

@@ -6,13 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <random>
@@ -30,45 +28,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-/// One end of a pipe that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void reset(int fd) {
-    close();
-    fd_ = fd;
-  }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
-
-void open_pipe(Descriptor& read_end, Descriptor& write_end) {
+void open_pipe(OpenFile& read_end, OpenFile& write_end) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw std::runtime_error(fmt::format("cannot open a pipe: {}", std::strerror(errno)));
+    throw std::runtime_error(fmt::format("cannot open a pipe: {}", system_reason()));
   }
-  read_end.reset(ends[0]);
-  write_end.reset(ends[1]);
-}
-
-bool write_all(int fd, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = ::write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    done += static_cast<std::size_t>(n);
-  }
-  return true;
+  read_end = OpenFile(ends[0]);
+  write_end = OpenFile(ends[1]);
 }
 
 std::string describe_end(int status) {
@@ -104,11 +70,11 @@ bool comes_from_outside(int signal) {
 }
 
 /// Performs the task in `text` and answers to `out`, a line at a time.
-int serve(const TaskPerformer& perform, const std::string& text, int out) {
+int serve(const TaskPerformer& perform, const std::string& text, OpenFile out) {
   const Json task = Json::parse(text, nullptr, false);
   const std::string mark = task.is_object() ? task.value("mark", "") : "";
   // What a library printed may not have ended with its line.
-  const auto answer = [&](const Json& j) { write_all(out, "\n" + mark + one_line(j)); };
+  const auto answer = [&](const Json& j) { out.write("\n" + mark + one_line(j)); };
   // So that it comes while the row that prints it is at work, not when the process ends.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   int last_row = -2;
@@ -170,17 +136,17 @@ void take_line(const std::string& line, ChildOutcome& outcome,
 
 Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
                   const std::function<bool(const std::string&)>& on_line) {
-  Descriptor input_read, input_write, output_read, output_write;
+  OpenFile input_read, input_write, output_read, output_write;
   open_pipe(input_read, input_write);
   open_pipe(output_read, output_write);
   const pid_t child = fork();
-  if (child < 0) throw std::runtime_error(fmt::format("cannot fork: {}", std::strerror(errno)));
+  if (child < 0) throw std::runtime_error(fmt::format("cannot fork: {}", system_reason()));
   if (child == 0) become_child(input_read.get(), output_write.get(), command);
   // As the child does for itself: whichever comes first, the group is there before it is ended.
   setpgid(child, child);
   input_read.close();
   output_write.close();
-  write_all(input_write.get(), input);  // a dead child shows below
+  input_write.write(input);  // a dead child shows below
   input_write.close();
 
   Ended ended;
@@ -273,17 +239,16 @@ std::string task_text(const Json& task) { return one_line(task); }
 int serve_child(const TaskPerformer& perform) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)),
                          std::istreambuf_iterator<char>());
-  return serve(perform, text, STDOUT_FILENO);
+  return serve(perform, text, OpenFile(::dup(STDOUT_FILENO)));
 }
 
 int serve_child(const TaskPerformer& perform, const std::string& task_path,
                 const std::string& answer_path) {
-  std::ifstream file(task_path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = bytes_of_file(task_path);
   // Emptied: a profiler starts the program several times, and the last answer counts.
-  const OpenFile answer(answer_path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file || !answer.is_open()) return 1;
-  return serve(perform, text, answer.get());
+  OpenFile answer(answer_path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (text.empty() || !answer.is_open()) return 1;
+  return serve(perform, text, std::move(answer));
 }
 
 }  // namespace amasia

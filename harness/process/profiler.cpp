@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -14,17 +13,11 @@
 #include "harness/text/file.hpp"
 #include "harness/text/number.hpp"
 #include "harness/text/table.hpp"
-#include "harness/text/tool.hpp"
 
 namespace amasia {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string whole_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 void take_table(const std::string& text, const std::string& name,
                 std::vector<CountedResult>& results) {
@@ -160,7 +153,7 @@ ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_jso
   }
   conclude(profiled.outcome, ended, seconds);
   try {
-    profiled.counted = parse_ncu_output(said + whole_file(log), "the output of " + ncu);
+    profiled.counted = parse_ncu_output(said + bytes_of_file(log.string()), "the output of " + ncu);
   } catch (const ResultError& damage) {
     profiled.counted.errors.emplace_back(damage.what());
   }

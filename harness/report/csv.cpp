@@ -1,7 +1,6 @@
 #include "harness/report/report.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <tuple>

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <nettle/sha2.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/errors.hpp"
 #include "harness/results/codec.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
@@ -270,7 +270,16 @@ struct ResultFile {
   std::vector<MicrobenchmarkResult> microbenchmarks{};
   /// The different ones in the evidence of all rows, in order of first use.
   std::vector<KernelEvidence> kernels() const;
+  void add(GroupResult group) { groups.push_back(std::move(group)); }
+  void add(MicrobenchmarkResult result) { microbenchmarks.push_back(std::move(result)); }
 };
+
+/// Calls visit(result) with each group, then with each microbenchmark.
+template <class File, class Visit>
+void each_result(File& file, const Visit& visit) {
+  for (auto& group : file.groups) visit(group);
+  for (auto& microbenchmark : file.microbenchmarks) visit(microbenchmark);
+}
 
 // JSON both ways: member names are the names above, enums their lower-case word, samples columns.
 // Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number

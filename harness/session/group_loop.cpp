@@ -19,7 +19,7 @@
 #include "harness/gpu/verification.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
-#include "harness/session/progress.hpp"
+#include "harness/session/session.hpp"
 #include "harness/session/validity.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "harness/statistics/series.hpp"

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ class OpenFile {
   OpenFile() = default;
   /// `flags` as of open(2), O_CLOEXEC is added. Ask is_open(), errno says why not.
   OpenFile(const std::string& path, int flags);
+  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
   OpenFile(OpenFile&& other) noexcept;
   OpenFile& operator=(OpenFile&& other) noexcept;
   ~OpenFile();
@@ -51,6 +53,9 @@ struct Destination {
   bool mounted = false;  // a file with a mount on it, as in a container: rewritten in place
 };
 Destination destination_of(const std::string& path);
+
+/// All of a regular file; "" for one that cannot be read.
+std::string bytes_of_file(const std::string& path);
 
 /// Path of this executable. Throws std::runtime_error when the system does not tell it.
 std::string executable_path();
@@ -113,6 +118,27 @@ bool interrupted();
 class Interrupted : public std::exception {
  public:
   const char* what() const noexcept override { return "interrupted"; }
+};
+
+// Programs of the CUDA toolkit that the suite calls, and a place for the files they exchange.
+
+/// Path of a program of the toolkit: what the environment variable `variable` names, else the first
+/// on PATH, in $CUDA_HOME/bin, $CUDA_PATH/bin, beside nvcc, in /usr/local/cuda/bin, and last in the
+/// folders `elsewhere`. "" when there is none.
+std::string find_tool(std::string_view program, const char* variable,
+                      const std::vector<std::filesystem::path>& elsewhere = {});
+
+/// A folder for a while. Its path is empty when none can be made.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_{};
 };
 
 }  // namespace amasia

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <nlohmann/json.hpp>
+
 #include "harness/text/file.hpp"
 
 namespace amasia {

@@ -3,10 +3,8 @@
 #include <dlfcn.h>
 #include <nettle/sha2.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "harness/user_kernel/description.hpp"
 #include "harness/user_kernel/user_app.hpp"

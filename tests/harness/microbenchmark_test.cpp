@@ -258,13 +258,13 @@ TEST(Journals, KeepMicrobenchmarksForResume) {
   EXPECT_THROW(Journal::open(out, now, Existing::refuse), UsageError);
   {
     Journal journal = Journal::open(out, now, Existing::resume);
-    ASSERT_EQ(journal.microbenchmarks().size(), 1u);
+    ASSERT_EQ(journal.finished().microbenchmarks.size(), 1u);
     ResultFile file;
     file.provenance = now;
-    file.microbenchmarks = journal.microbenchmarks();
+    file.microbenchmarks = journal.finished().microbenchmarks;
     journal.finish(file);
   }
-  EXPECT_EQ(Journal::open(out, now, Existing::resume).microbenchmarks().size(), 1u);
+  EXPECT_EQ(Journal::open(out, now, Existing::resume).finished().microbenchmarks.size(), 1u);
   now.sources["probe/first"] = "other code";
   EXPECT_THROW(Journal::open(out, now, Existing::resume), ResultError);
 }

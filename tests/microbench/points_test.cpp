@@ -13,7 +13,7 @@
 
 #include "harness/evidence/evidence.hpp"
 #include "harness/microbenchmark.hpp"
-#include "harness/plan/inventory.hpp"
+#include "harness/plan/campaign.hpp"
 #include "harness/text/file.hpp"
 
 namespace amasia {

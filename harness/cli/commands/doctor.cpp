@@ -4,7 +4,6 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/outputs.hpp"
 #include "harness/evidence/disassembler.hpp"
 #include "harness/text/output.hpp"
 

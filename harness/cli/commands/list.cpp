@@ -1,16 +1,14 @@
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/ceiling.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/outputs.hpp"
-#include "harness/plan/inventory.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
 #include "harness/results/provenance.hpp"

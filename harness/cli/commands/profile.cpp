@@ -7,12 +7,10 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/outputs.hpp"
 #include "harness/process/profiler.hpp"
 #include "harness/registry.hpp"
 #include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/session/progress.hpp"
 #include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
 

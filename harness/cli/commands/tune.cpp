@@ -8,7 +8,6 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/outputs.hpp"
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/results/provenance.hpp"

@@ -5,7 +5,6 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/cli/outputs.hpp"
 #include "harness/registry.hpp"
 #include "harness/text/output.hpp"
 
@@ -40,7 +39,7 @@ ExitStatus verify_references(const VerifyRequest& r, const std::vector<AppCases>
 }
 
 /// Rows of one group that are right; the others are printed with the reason.
-struct Tally {
+struct Verified {
   int ok = 0, failed = 0, skipped = 0;
 };
 
@@ -59,8 +58,8 @@ void print_worst(const GroupResult& group) {
              worst->verdict->bound, worst->variant, worst->config, worst->verdict->norm);
 }
 
-Tally report(const GroupResult& group) {
-  Tally tally;
+Verified report(const GroupResult& group) {
+  Verified tally;
   for (const Row& row : group.rows) {
     if (row.status == RowStatus::ok) {
       ++tally.ok;
@@ -101,13 +100,13 @@ ExitStatus verify(const VerifyRequest& r) {
   }
   const Device device = query_in_child(r.session).device;
   refuse_too_large(cases, r.campaign, device);
-  Tally all;
+  Verified all;
   for (const PlannedGroup& group : plan) {
     bool stopped = false;
     const GroupResult result = run_isolated(
         group, r.session, [](const std::string&) {}, stopped);
     if (stopped) return exit_interrupted;
-    const Tally tally = report(result);
+    const Verified tally = report(result);
     all.ok += tally.ok;
     all.failed += tally.failed;
     all.skipped += tally.skipped;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "harness/conclusions/recomputed.hpp"
@@ -70,11 +69,11 @@ std::string text_of(const GroupResult& group) { return dump_json(to_json(group))
 TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   leave_a_journal();
   const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
-  ASSERT_EQ(j.groups().size(), 2u);
-  EXPECT_EQ(text_of(j.groups()[0]), text_of(sample_group(512)));
-  EXPECT_EQ(text_of(j.groups()[1]), text_of(sample_trouble()));
-  ASSERT_EQ(j.ceilings().size(), 3u);
-  EXPECT_EQ(j.ceilings()[2].value, 4690.375);
+  ASSERT_EQ(j.finished().groups.size(), 2u);
+  EXPECT_EQ(text_of(j.finished().groups[0]), text_of(sample_group(512)));
+  EXPECT_EQ(text_of(j.finished().groups[1]), text_of(sample_trouble()));
+  ASSERT_EQ(j.finished().ceilings.size(), 3u);
+  EXPECT_EQ(j.finished().ceilings[2].value, 4690.375);
   // An interrupted run can be read as a result file, too.
   const ResultFile file = read_journal(journal());
   EXPECT_EQ(dump_json(to_json(file.provenance)), dump_json(to_json(sample_provenance())));
@@ -97,13 +96,14 @@ TEST_F(JournalTest, TornAtEveryByteKeepsTheWholeLines) {
     const auto whole = std::count(torn.begin(), torn.end(), '\n');
     {
       Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
-      ASSERT_EQ(j.ceilings().size(), whole >= 2 ? 3u : 0u) << length;
-      ASSERT_EQ(j.groups().size(), static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, whole - 2)))
+      ASSERT_EQ(j.finished().ceilings.size(), whole >= 2 ? 3u : 0u) << length;
+      ASSERT_EQ(j.finished().groups.size(),
+                static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, whole - 2)))
           << length;
       j.append(sample_group(2048));  // must not continue the torn line
     }
     const Journal again = Journal::open(out(), sample_provenance(), Existing::resume);
-    ASSERT_EQ(again.groups().back().key, sample_group(2048).key) << length;
+    ASSERT_EQ(again.finished().groups.back().key, sample_group(2048).key) << length;
   }
 }
 
@@ -115,7 +115,8 @@ TEST_F(JournalTest, WithoutResumeFinishedGroupsAreNotOverwritten) {
   EXPECT_TRUE(contains(error, "holds 2 finished groups"));
   EXPECT_TRUE(contains(error, "--resume"));
   EXPECT_EQ(read_text(journal()), before);
-  EXPECT_TRUE(Journal::open(out(), sample_provenance(), Existing::overwrite).groups().empty());
+  EXPECT_TRUE(
+      Journal::open(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
 }
 
 TEST_F(JournalTest, AJournalWithNothingFinishedIsStartedAnew) {
@@ -156,8 +157,8 @@ TEST_F(FinishedTest, ResumeContinuesItsResultFile) {
   EXPECT_EQ(read_result_file(out()).groups.size(), 2u);
   { Journal::open(out(), sample_provenance(), Existing::resume).append(sample_group(1024)); }
   const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
-  ASSERT_EQ(j.groups().size(), 3u);
-  EXPECT_EQ(j.ceilings().size(), 3u);
+  ASSERT_EQ(j.finished().groups.size(), 3u);
+  EXPECT_EQ(j.finished().ceilings.size(), 3u);
 }
 
 TEST_F(FinishedTest, ResumeThatAddsNothingLeavesItAsItIs) {
@@ -200,7 +201,8 @@ TEST_F(FinishedTest, IsNotReplacedUnasked) {
   }
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
-  EXPECT_TRUE(Journal::open(out(), sample_provenance(), Existing::overwrite).groups().empty());
+  EXPECT_TRUE(
+      Journal::open(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
 }
 
 TEST_F(JournalTest, AnEmptyOutIsNothingToKeep) {
@@ -285,7 +287,7 @@ TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
   now.argv.push_back("--resume");
   now.device.free_bytes = 1;
   now.sources["gemm/tma"] = "00";
-  EXPECT_EQ(Journal::open(out(), now, Existing::resume).groups().size(), 2u);
+  EXPECT_EQ(Journal::open(out(), now, Existing::resume).finished().groups.size(), 2u);
 }
 
 TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {

@@ -5,7 +5,10 @@
 #include <set>
 
 #include "harness/errors.hpp"
+#include "harness/plan/selection.hpp"
+#include "harness/plan/study.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
+#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
@@ -24,6 +27,8 @@ Microbenchmark with_traits(const std::string& name) {
 const bool registered = register_apps_to_plan() &&
                         register_microbenchmark(question_to_plan("memory/steps")) &&
                         register_microbenchmark(question_to_plan("memory/strides")) &&
+                        register_microbenchmark(question_to_plan("memory/latency")) &&
+                        register_microbenchmark(question_to_plan("dsm/steps")) &&
                         register_microbenchmark(with_traits("twins/any"));
 
 Campaign plan_of(const CampaignRequest& request) {
@@ -70,7 +75,7 @@ TEST(Campaign, MeasuresEnergyOncePerSizeInTheHottestGroup) {
 
 TEST(Campaign, ShardsAreDisjointAndTogetherTheWhole) {
   CampaignRequest request = both_modes();
-  request.patterns = {"alpha", "memory/*"};
+  request.patterns = {"alpha", "memory/st*"};
   const Campaign whole = plan_of(request);
   std::multiset<std::string> groups, micro;
   for (int i = 1; i <= 3; ++i) {
@@ -100,7 +105,7 @@ ResultFile first_of(const Campaign& plan, std::size_t groups, std::size_t microb
 
 TEST(Campaign, LeavesOutWhatFilesHoldOfIt) {
   CampaignRequest request = both_modes();
-  request.patterns = {"alpha", "memory/*"};
+  request.patterns = {"alpha", "memory/st*"};
   const Campaign whole = plan_of(request);
   Campaign rest = whole;
   leave_out(rest, {first_of(whole, 3, 0), first_of(whole, 1, 1)});
@@ -243,6 +248,214 @@ TEST(Expectation, CountsWhatFitsAndWhatIsKnown) {
   EXPECT_DOUBLE_EQ(expected_seconds(plan, std::nullopt), ceilings + groups);
   device.free_bytes = 800;  // the second size does not fit
   EXPECT_LT(expected_seconds(plan, device), everything - groups / 2 + 1e-9);
+}
+
+using Names = std::vector<std::string>;
+
+Names names(const std::vector<SelectedApp>& selected) {
+  Names all;
+  for (const SelectedApp& s : selected) {
+    for (const Variant* v : s.variants) all.push_back(v->name());
+  }
+  return all;
+}
+
+TEST(Selection, NoPatternIsEveryVariantAndNoMicrobenchmark) {
+  const Selection all = select({});
+  EXPECT_EQ(names(all.apps),
+            (std::vector<std::string>{"alpha/baseline", "alpha/tma", "alpha/vendor",
+                                      "beta/baseline", "beta/dsm"}));
+  EXPECT_TRUE(all.microbenchmarks.empty());
+}
+
+TEST(Selection, VariantsByPatternInRegistryOrderWithoutRepeats) {
+  const std::pair<Names, Names> cases[] = {
+      {{"beta"}, {"beta/baseline", "beta/dsm"}},
+      {{"*/tma"}, {"alpha/tma"}},
+      {{"beta/dsm", "alpha/v*", "*/dsm"}, {"alpha/vendor", "beta/dsm"}},
+      {{"*"}, names(select({}).apps)}};
+  for (const auto& [patterns, expected] : cases) {
+    EXPECT_EQ(names(select_apps(patterns)), expected);
+    EXPECT_EQ(names(select(patterns).apps), expected);
+  }
+  ASSERT_EQ(select({"beta/dsm"}).apps.size(), 1u) << "other apps are left out";
+}
+
+TEST(Selection, APatternThatMatchesNoVariantMeansMicrobenchmarks) {
+  for (const char* pattern : {"dsm", "dsm/*", "microbench/dsm/steps"}) {
+    const Selection chosen = select({"*/tma", pattern});
+    EXPECT_EQ(names(chosen.apps), Names{"alpha/tma"});
+    ASSERT_EQ(chosen.microbenchmarks.size(), 1u);
+    EXPECT_EQ(chosen.microbenchmarks[0]->name, "dsm/steps");
+  }
+}
+
+TEST(Selection, WhatMatchesNothingIsAnsweredWithTheNearestNames) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"alhpa", "'alhpa' matches no variant and no microbenchmark: did you mean alpha"},
+      {"alpha/tme", "did you mean alpha/tma"},
+      {"vendor", "did you mean */vendor"},
+      {"dsm/step", "dsm/steps"}};
+  for (const auto& [pattern, error] : cases) {
+    EXPECT_TRUE(
+        contains(message_of<UsageError>([&, &pattern = pattern] { select({pattern}); }), error));
+  }
+  EXPECT_THROW(select_apps({"dsm"}), UsageError) << "tune and verify work on apps";
+}
+
+const AppToPlan app_of_sizes("alpha");
+
+Device device_with(std::size_t free_bytes) {
+  Device d;
+  d.free_bytes = free_bytes;
+  return d;
+}
+
+TEST(Sizes, AreThePresetsOwnUnlessAskedOtherwise) {
+  SizeRequest request;
+  request.otherwise = Preset::smoke;
+  EXPECT_EQ(sizes_of(app_of_sizes, request, 5).size(), 3u);
+  request.preset = Preset::paper;
+  EXPECT_EQ(sizes_of(app_of_sizes, request, 5).size(), 2u);
+}
+
+TEST(Sizes, GivenOneByOneBelongToOneApp) {
+  SizeRequest request;
+  request.given = {"n=7", "n=8"};
+  const auto sizes = sizes_of(app_of_sizes, request, 1);
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[1].integer("n"), 8);
+  EXPECT_TRUE(
+      contains(message_of<UsageError>([&] { sizes_of(app_of_sizes, request, 2); }), "one app"));
+  request.preset = Preset::quick;
+  EXPECT_TRUE(
+      contains(message_of<UsageError>([&] { sizes_of(app_of_sizes, request, 1); }), "exclude"));
+}
+
+TEST(Sizes, ThatDoNotFitAreRefusedOnlyWhenGivenOneByOne) {
+  SizeRequest request;
+  request.given = {"n=100"};
+  const auto sizes = sizes_of(app_of_sizes, request, 1);
+  EXPECT_NO_THROW(refuse_too_large(app_of_sizes, sizes, request, device_with(800)));
+  const std::string error = message_of<UsageError>(
+      [&] { refuse_too_large(app_of_sizes, sizes, request, device_with(799)); });
+  EXPECT_TRUE(contains(error, "800 bytes"));
+  EXPECT_TRUE(contains(error, "799 are available"));
+  SizeRequest of_preset;
+  EXPECT_NO_THROW(refuse_too_large(app_of_sizes, sizes, of_preset, device_with(1)));
+}
+
+TEST(ShardMembers, AreDisjointCompleteAndEven) {
+  for (std::size_t count = 0; count <= 30; ++count) {
+    for (int n = 1; n <= 12; ++n) {
+      std::set<std::size_t> seen;
+      std::size_t least = count, most = 0;
+      for (int i = 1; i <= n; ++i) {
+        const auto members = shard_members(count, i, n);
+        least = std::min(least, members.size());
+        most = std::max(most, members.size());
+        for (const std::size_t member : members) {
+          EXPECT_LT(member, count);
+          EXPECT_TRUE(seen.insert(member).second) << member << " is dealt twice";
+        }
+      }
+      EXPECT_EQ(seen.size(), count);
+      EXPECT_LE(most - least, 1u);
+    }
+  }
+}
+
+TEST(ParseShard, ReadsWhatItIsGiven) {
+  EXPECT_EQ(parse_shard("3/16").index, 3);
+  EXPECT_EQ(parse_shard("3/16").count, 16);
+  EXPECT_EQ(parse_shard("1000000/1000000").index, 1000000);
+}
+
+TEST(ParseShard, RefusesWhatIsNoShardAndWhatWouldWrapAround) {
+  for (const char* text : {"", "x", "3", "/", "1/", "/2", "0/3", "4/3", "-1/3", "1/-3", "1/2/3",
+                           " 1/2", "1/2x", "1.5/2", "4294967297/4294967298", "1/1000001"}) {
+    EXPECT_TRUE(contains(message_of<UsageError>([&] { parse_shard(text); }), "expected i/n"))
+        << text;
+  }
+}
+
+InventoryRow row(const std::string& id, std::vector<std::string> by) {
+  InventoryRow r;
+  r.id = id;
+  r.by = std::move(by);
+  return r;
+}
+
+TEST(Reproduction, TakesWhatIsBuiltOnce) {
+  EXPECT_EQ(patterns_of({row("1", {"app alpha", "memory/latency"}), row("2", {"app alpha"}),
+                         row("3", {"memory/not-here"}), row("4", {"app not-here"})}),
+            (std::vector<std::string>{"alpha", "memory/latency"}));
+}
+
+TEST(Reproduction, TellsWhatIsNotBuiltFromWhatCannotBeMeasured) {
+  EXPECT_EQ(reproducible({row("1", {}), row("2", {"app alpha"})}), Reproducible::yes);
+  EXPECT_EQ(reproducible({row("1", {}), row("2", {"memory/not-here"})}), Reproducible::not_built);
+  EXPECT_EQ(reproducible({row("1", {}), row("2", {})}), Reproducible::nothing_to);
+}
+
+TEST(Reproduction, AsksForThePointsThatRowsTakeAndForAllWhereARowTakesAll) {
+  const auto points = [](InventoryRow r, std::map<std::string, std::vector<Coordinates>> taken) {
+    r.points = std::move(taken);
+    return r;
+  };
+  const Coordinates l1{{"level", "l1"}}, l2{{"level", "l2"}};
+  const InventoryRow of_l1 = points(row("1", {"memory/latency"}), {{"memory/latency", {l1}}}),
+                     of_l2 = points(row("2", {"memory/latency"}), {{"memory/latency", {l2}}}),
+                     finding = points(row("3", {"memory/latency"}), {{"memory/latency", {}}});
+  EXPECT_EQ(points_of({of_l1, of_l2}).at("memory/latency"), (std::vector<Coordinates>{l1, l2}));
+  EXPECT_TRUE(points_of({of_l1, finding}).empty());
+  EXPECT_TRUE(points_of({of_l1, row("4", {"memory/latency"})}).empty());
+}
+
+TEST(Reproduction, TakesFromTheInventoryWhatItNames) {
+  // 40.7 cycles of the L1 are those of two chases, among many.
+  const auto only = points_of(inventory_rows("000-04"));
+  ASSERT_EQ(only.at("memory/latency").size(), 2u);
+  EXPECT_EQ(only.at("memory/latency")[0].front().first, "method");
+  EXPECT_EQ(points_of(inventory_rows("000-21")).at("tensor_core/wgmma").size(), 12u);
+}
+
+TEST(Reproduction, IsTheWholeQuestionAtThePapersSizes) {
+  CampaignRequest request;
+  request.caches.clear();
+  request.launches.clear();
+  EffortAsked asked;
+  asked.seconds = 3;
+  ask_for(request, {row("1", {"app alpha"})}, asked);
+  EXPECT_EQ(request.sizes.effective_preset(), Preset::paper);
+  EXPECT_EQ(request.patterns, std::vector<std::string>{"alpha"});
+  EXPECT_EQ(request.caches, std::vector<CacheMode>{CacheMode::cold});
+  EXPECT_EQ(request.launches, std::vector<LaunchMode>{LaunchMode::stream});
+  EXPECT_EQ(request.effort.seconds, 3);
+  EXPECT_EQ(request.inventory.size(), 1u);
+}
+
+TEST(Reproduction, TakesNoPatterns) {
+  CampaignRequest request;
+  request.study = "seed000";
+  request.patterns = {"alpha"};
+  EXPECT_TRUE(contains(message_of<UsageError>([&] { ask_for(request, {row("1", {})}, {}); }),
+                       "takes no patterns"));
+}
+
+TEST(StudyRequest, IsTheStudysOwnWhereNothingWasAskedFor) {
+  CampaignRequest request;
+  request.caches.clear();
+  request.launches = {LaunchMode::stream};
+  EffortAsked asked;
+  asked.max_rounds = 21;
+  ask_for(request, find_study("paper"), asked);
+  EXPECT_EQ(request.sizes.effective_preset(), Preset::paper);
+  EXPECT_EQ(request.caches, (std::vector<CacheMode>{CacheMode::cold, CacheMode::hot}));
+  EXPECT_EQ(request.launches, std::vector<LaunchMode>{LaunchMode::stream});
+  EXPECT_EQ(request.effort.max_rounds, 21);
+  EXPECT_EQ(request.effort.seconds, find_study("paper").effort.seconds);
+  EXPECT_TRUE(request.effort.energy);
 }
 
 }  // namespace

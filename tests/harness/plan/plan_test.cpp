@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "harness/plan/selection.hpp"
 #include "harness/registry.hpp"
 #include "tests/harness/plan/planned_apps.hpp"

@@ -6,7 +6,6 @@
 
 #include "harness/errors.hpp"
 #include "harness/microbenchmark.hpp"
-#include "harness/plan/inventory.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/study.hpp"
 #include "tests/messages.hpp"

@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <regex>
-#include <set>
-
 #include "harness/conclusions/comparison.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/report/report.hpp"

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "harness/results/envelope.hpp"
-#include "harness/session/ceilings.hpp"
 #include "harness/session/completion.hpp"
+#include "harness/session/validity.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

@@ -17,7 +17,7 @@
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/profile.hpp"
-#include "harness/session/progress.hpp"
+#include "harness/session/session.hpp"
 #include "harness/session/validity.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <sstream>
-#include <stdexcept>
 
 #include "harness/errors.hpp"
 #include "harness/text/output.hpp"

@@ -1,5 +1,5 @@
-// libamasia_compare: harness/implementations for callers of C, such as the Python package amasia
-// (amasia/library.py); the two are of one version.
+// libamasia_compare: implementations of another language, for callers of C such as the Python
+// package amasia (amasia/library.py); the two are of one version.
 #pragma once
 
 #ifdef __cplusplus

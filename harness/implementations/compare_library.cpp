@@ -1,9 +1,20 @@
-#include "harness/implementations/compare.hpp"
+// Two or more implementations of another language against each other, in this process: registered
+// as an app for as long as they are measured, by the sampler, schedule and statistics of every app.
+#include "harness/implementations/compare_library.hpp"
 
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/plan/plan.hpp"
 #include "harness/registry.hpp"
@@ -17,6 +28,103 @@
 
 namespace amasia {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A callable ended with an exception of its language, which its caller keeps. Nothing more is
+/// called.
+class ImplementationFailed : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+constexpr std::size_t text_size = 1024;
+using Text = std::array<char, text_size>;
+
+/// What to compare, and how. The functions throw ImplementationFailed.
+struct Implementations {
+  std::string name{};                // of the problem, as results call it
+  std::vector<std::string> names{};  // of the implementations; the first is the baseline
+  std::vector<std::pair<std::string, std::string>> size{};
+  std::function<void(std::size_t implementation, Stream)> enqueue{};
+  // Empty members: no reset, so that every run may follow another; the same inputs in every round;
+  // nobody knows whether a run was right ("" says that it was); nobody looks at progress.
+  std::function<void(Stream)> reset{};
+  std::function<void(Stream, std::uint64_t seed)> inputs{};
+  std::function<std::string()> verify{};
+  std::function<void(const std::string& line)> progress = [](const std::string&) {};
+  std::optional<Stream> stream{};  // to run on; nothing: one of the harness
+  std::optional<Work> work{};      // of one run, for its rates
+  CacheMode cache = CacheMode::cold;
+  Effort effort{};
+  int device = 0;
+  std::vector<std::string> argv{};
+};
+
+/// One call back; true where it was done, false where it found something wrong, which is in `text`.
+bool called(amasia_callback callback, int what, Stream stream, char* text, std::uint64_t size) {
+  const int answer = callback(what, stream, text, size);
+  if (answer != AMASIA_DONE && answer != AMASIA_WRONG) {
+    throw ImplementationFailed("the caller ended it");
+  }
+  return answer == AMASIA_DONE;
+}
+
+Implementations implementations_of(const Json& request, amasia_callback callback) {
+  const auto take = [&](const char* name, auto& into) { request.at(name).get_to(into); };
+  const auto is_given = [&](const char* name) { return request.at(name).get<bool>(); };
+  const auto call = [callback](int what, Stream stream) {
+    Text text{};
+    called(callback, what, stream, text.data(), text.size());
+  };
+  Implementations c;
+  take("name", c.name);
+  take("names", c.names);
+  c.enqueue = [call](std::size_t i, Stream stream) { call(static_cast<int>(i), stream); };
+  if (is_given("reset")) c.reset = [call](Stream stream) { call(AMASIA_RESET, stream); };
+  if (is_given("inputs")) {
+    c.inputs = [callback](Stream stream, std::uint64_t seed) {
+      called(callback, AMASIA_INPUTS, stream, nullptr, seed);
+    };
+  }
+  if (is_given("verify")) {
+    c.verify = [callback]() -> std::string {
+      Text text{};
+      if (called(callback, AMASIA_VERIFY, nullptr, text.data(), text.size())) return "";
+      text.back() = '\0';
+      return text.front() == '\0' ? "wrong" : text.data();
+    };
+  }
+  if (is_given("progress")) {
+    c.progress = [callback](const std::string& line) {
+      Text text{};
+      line.copy(text.data(), text.size() - 1);
+      called(callback, AMASIA_PROGRESS, nullptr, text.data(), text.size());
+    };
+  }
+  if (const Json& stream = request.at("stream"); !stream.is_null()) {
+    // A handle travels through JSON as a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
+    c.stream = reinterpret_cast<Stream>(stream.get<std::uintptr_t>());
+  }
+  for (const auto& [name, value] : request.at("size").items()) {
+    c.size.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  if (const Json& work = request.at("work"); !work.is_null()) {
+    c.work.emplace();
+    work.at("operations").get_to(c.work->operations);
+    work.at("bytes_read").get_to(c.work->bytes_read);
+    work.at("bytes_written").get_to(c.work->bytes_written);
+  }
+  c.cache = from_word<CacheMode>(request.at("cache").get<std::string>());
+  take("min_rounds", c.effort.min_rounds);
+  take("max_rounds", c.effort.max_rounds);
+  take("seconds", c.effort.seconds);
+  take("precision", c.effort.precision);
+  take("confidence", c.effort.confidence);
+  take("device", c.device);
+  take("argv", c.argv);
+  return c;
+}
 
 class ImplementationsInstance : public Instance {
  public:
@@ -150,9 +258,9 @@ void warn(GroupResult& group, const Implementations& implementations) {
   }
 }
 
-}  // namespace
-
-ResultFile compare_implementations(const Implementations& implementations) {
+/// The result, as a file of one group. What is wrong with an implementation is in the status of its
+/// row.
+ResultFile measured(const Implementations& implementations) {
   const UserRegistration registration = register_user_app(app_of(implementations));
   SessionOptions options;
   options.in_process = true;  // the implementations are nowhere else
@@ -169,19 +277,57 @@ ResultFile compare_implementations(const Implementations& implementations) {
   bool interrupted = false;
   file.groups.push_back(run_judged(
       plan_of(implementations, queried.device.name), options,
-      [&](GroupResult& group) { completion.complete(group); }, around,
-      [&](const std::string& line) {
-        if (implementations.progress) implementations.progress(line);
-      },
+      [&](GroupResult& group) { completion.complete(group); }, around, implementations.progress,
       interrupted));
   warn(file.groups.back(), implementations);
   return file;
 }
 
-std::string answer(const Comparison& comparison, const std::string& baseline) {
-  const std::string name =
-      comparison.control ? baseline + " again" : strategy_of(comparison.variant);
-  return sentence_of(comparison, name, baseline);
+Json compared(const Implementations& implementations) {
+  const ResultFile file = measured(implementations);
+  const std::string& baseline = implementations.names.front();
+  Json answers = Json::array();
+  for (const Comparison& c : file.groups.front().comparisons) {
+    const std::string name = c.control ? baseline + " again" : strategy_of(c.variant);
+    answers.push_back(sentence_of(c, name, baseline));
+  }
+  return {{"result", to_text(file)}, {"answers", std::move(answers)}};
 }
 
+Json answer_to(const char* request, amasia_callback callback) {
+  const auto error = [](const char* kind, const std::exception& e) -> Json {
+    return {{"error", kind}, {"message", e.what()}};
+  };
+  try {
+    return compared(implementations_of(Json::parse(request), callback));
+  } catch (const ImplementationFailed& e) {
+    return error("stopped", e);
+  } catch (const UsageError& e) {
+    return error("usage", e);
+  } catch (const NoDevice& e) {
+    return error("no device", e);
+  } catch (const std::exception& e) {
+    return error("failed", e);
+  }
+}
+
+}  // namespace
 }  // namespace amasia
+
+const char* amasia_compare_version() { return AMASIA_VERSION; }
+
+char* amasia_compare(const char* request, amasia_callback callback) {
+  std::string text;
+  try {
+    // A message may quote what is no UTF-8.
+    text = amasia::answer_to(request, callback)
+               .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+  auto* answer = static_cast<char*>(std::malloc(text.size() + 1));
+  if (answer != nullptr) std::memcpy(answer, text.c_str(), text.size() + 1);
+  return answer;
+}
+
+void amasia_compare_free(char* answer) { std::free(answer); }
