@@ -13,7 +13,7 @@
 #include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/result.hpp"
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 
 namespace amasia {
 

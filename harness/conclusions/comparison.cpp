@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 
 namespace amasia {
 

@@ -14,7 +14,7 @@
 #include "harness/conclusions/comparison.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/field.hpp"
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "harness/text/number.hpp"
 
 namespace amasia {

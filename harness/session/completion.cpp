@@ -10,7 +10,7 @@
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 
 namespace amasia {
 namespace {

@@ -22,7 +22,6 @@
 #include "harness/session/session.hpp"
 #include "harness/session/validity.hpp"
 #include "harness/statistics/schedule.hpp"
-#include "harness/statistics/series.hpp"
 #include "harness/statistics/statistics.hpp"
 
 namespace amasia {

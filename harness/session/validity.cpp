@@ -12,7 +12,6 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/recomputed.hpp"
-#include "harness/statistics/series.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/number.hpp"

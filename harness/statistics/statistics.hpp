@@ -1,7 +1,10 @@
 // Order statistics with exact, distribution-free intervals (docs/methodology.md, "A comparison").
 #pragma once
 
+#include <optional>
 #include <vector>
+
+#include "harness/words.hpp"
 
 namespace amasia {
 
@@ -59,5 +62,83 @@ double student_quantile(double probability, double degrees);
 
 /// P(T > |t|) + P(T < -|t|) of Student's t.
 double student_two_sided(double t, double degrees);
+
+// Ranks of a series: whether it rises or falls, whether its values depend on each other, and how
+// rare a count is.
+
+struct Trend {
+  /// Spearman's rank correlation with the place in the series, -1 to 1; equal values share the mean
+  /// of their ranks.
+  double correlation = 0;
+  /// correlation * sqrt(n - 1): standard normal where order is chance alone, for n of ten and more.
+  double z = 0;
+  /// Median of the last third over median of the first, minus 1.
+  double shift = 0;
+};
+
+/// All zero for fewer than six values, or where all are equal. Values are positive.
+Trend trend_of(const std::vector<double>& series);
+
+/// P(Binomial(n, p) >= k), exactly but for rounding. 1 for k <= 0.
+double binomial_upper_tail(int n, int k, double p);
+
+/// The value that a share of the sample lies at or below: an order statistic. Throws
+/// std::invalid_argument for an empty sample.
+double quantile_of(std::vector<double> sample, double share);
+
+/// Correlation of the ranks of the values with those of the values before them, 1 at most. Ranks,
+/// because a single slow sample must not decide. 0 for fewer than three values, or for equal ones.
+double serial_correlation(const std::vector<double>& values);
+
+/// What that does not exceed with the probability 1 - `level` where `n` values are in an order that
+/// means nothing: its mean is then -1 / n and its standard deviation 1 / sqrt(n). Throws
+/// std::invalid_argument for a level outside (0, 1) or n < 1.
+double serial_correlation_by_chance(int n, double level);
+
+/// How many times as large the variance of a median of these values is as it would be if each were
+/// independent of the one before: (1 + r) / (1 - r) of a series whose values keep a share r of the
+/// last one's distance from the middle, r being serial_correlation() without its bias. 1 for fewer
+/// than `least_dependent` values, and where r is not positive.
+double estimated_inflation(const std::vector<double>& values);
+
+/// The same, and 1 also where r is no larger than chance gives it in 19 of 20 series of independent
+/// values: their ranks are not to be moved, because a group goes on until its intervals are narrow.
+double variance_inflation(const std::vector<double>& values);
+
+inline constexpr double chance_of_correlation = 1.645;  // standard deviations of 1 / sqrt(n)
+inline constexpr int least_dependent = 8;         // of fewer a correlation says next to nothing
+inline constexpr double most_correlation = 0.98;  // at which 100 values are worth one
+
+/// Place 0, 1, ... of each value in ascending order; equal values share the mean of their places.
+std::vector<double> ranks_of(const std::vector<double>& values);
+
+/// The mean of the two middle values where their number is even. `values` is not empty.
+double median_of(std::vector<double> values);
+
+// Intervals of values in the order of their rounds, by the rule that a group is judged with.
+
+/// By this rule groups are measured, and files that were judged by an older one are judged again.
+inline constexpr IntervalRule newest_rule = IntervalRule::effective;
+
+/// A sample shows no stronger dependence than that its rounds are worth so many independent ones.
+inline constexpr double least_effective = 3;
+
+/// The median of positive values in the order of their rounds. Rounds that resemble the ones
+/// before:
+/// exact: They count as independent; so in a group without a rule.
+/// widened: The ranks of the ends move apart by the root of variance_inflation(). Where they run
+/// out, the ends are the extremes and `coverage` is less than asked for.
+/// effective: As widened, with estimated_inflation(). Where no ranks are left, for at least
+/// `least_dependent` values, Student's t of the n logarithms with mean m and standard deviation s.
+///
+/// Then the ends are m +- t(confidence, n - 1) * s / sqrt(max(n / estimated_inflation(),
+/// least_effective)), at least from the least value to the largest. `coverage` is the confidence.
+/// Throws as median_interval().
+MedianInterval median_by(std::optional<IntervalRule> rule, const std::vector<double>& values,
+                         double confidence);
+
+/// The same of reference[i] / candidate[i]. Throws as paired_ratio().
+RatioInterval ratio_by(std::optional<IntervalRule> rule, const std::vector<double>& reference,
+                       const std::vector<double>& candidate, double confidence);
 
 }  // namespace amasia

@@ -142,7 +142,7 @@ class Spread(NamedTuple):
 
 def spread_of_rounds(series: np.ndarray, confidence: float) -> Spread:
     """Of positive values in the order of the rounds, a series in each row, by the rule
-    ``effective`` (harness/statistics/series.hpp): ranks, moved apart where rounds resemble
+    ``effective`` (harness/statistics/statistics.hpp): ranks, moved apart where rounds resemble
     the ones before; Student's t with the effective number of rounds where no ranks are left."""
     count, n = series.shape
     k, covered = _rank(n, confidence)

@@ -17,7 +17,7 @@
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/evidence/cubins.hpp"
-#include "harness/evidence/disassembler.hpp"
+#include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "harness/parameters.hpp"
 #include "harness/plan/selection.hpp"

@@ -34,7 +34,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/evidence/disassembler.hpp"
 #include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "variants/strategy.hpp"

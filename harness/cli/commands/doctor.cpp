@@ -4,7 +4,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/evidence/disassembler.hpp"
+#include "harness/evidence/evidence.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {

@@ -7,7 +7,7 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/recomputed.hpp"
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "harness/text/json_file.hpp"
 #include "tests/sample_results.hpp"
 

@@ -7,7 +7,7 @@
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/selection.hpp"
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "harness/evidence/cubins.hpp"
-#include "harness/evidence/disassembler.hpp"
 #include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "inputs/errors.hpp"

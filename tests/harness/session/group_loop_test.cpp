@@ -13,7 +13,7 @@
 #include "harness/session/completion.hpp"
 #include "harness/session/session.hpp"
 #include "harness/statistics/schedule.hpp"
-#include "harness/statistics/series.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "tests/files.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
 #include "tests/messages.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/statistics/series.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/text/json_file.hpp"
 
