@@ -4,14 +4,10 @@ known beforehand. The app that docs/extending.md builds: it registers itself, an
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from programs import read_result, runner
-
-
-@pytest.fixture(scope="session")
-def effects():
-    return runner("amasia-effects")
 
 
 def tune(tmp_path, times: dict[str, list[float]]) -> tuple[str, dict]:
@@ -25,31 +21,36 @@ def tune(tmp_path, times: dict[str, list[float]]) -> tuple[str, dict]:
     return result.stdout.splitlines()[-1], entry
 
 
-def test_the_tuner_names_a_winner_that_is_one_percent_better(tmp_path):
-    noise = [1.0, 1.001, 0.999, 1.0005]
-    line, entry = tune(tmp_path, {"iso": noise, "wide": [0.99 * t for t in noise[::-1]]})
-    assert line.endswith(": best is wide")
-    assert entry["config"] == "wide" and "equal" not in entry
+@pytest.mark.parametrize(
+    ("wide", "said", "config", "equal"),
+    [
+        (0.99, ": best is wide", "wide", None),
+        (1.0, ": best is iso, the least median; equal within noise: wide", "iso", ["wide"]),
+    ],
+)
+def test_the_tuner_finds_one_percent_and_says_when_configs_are_equal(
+    tmp_path, wide, said, config, equal
+):
+    noise = [1.0, 1.001, 0.999, 1.0005, 0.9995]
+    line, entry = tune(tmp_path, {"iso": noise, "wide": [wide * t for t in noise[::-1]]})
+    assert line.endswith(said)
+    assert (entry["config"], entry.get("equal")) == (config, equal)
 
 
-def test_the_tuner_says_when_configs_are_equal(tmp_path):
-    noise = [1.0, 1.003, 0.997, 1.001, 0.999]
-    line, entry = tune(tmp_path, {"iso": noise, "wide": noise[::-1]})
-    assert line.endswith(": best is iso, the least median; equal within noise: wide")
-    assert (entry["config"], entry["equal"]) == ("iso", ["wide"])
+@pytest.mark.parametrize(
+    ("name", "app", "variants"), [("amasia-effects", "planted", 8), ("amasia-example", "saxpy", 2)]
+)
+def test_an_app_registers_itself_and_its_reference_is_right(name, app, variants):
+    run = runner(name)
+    (listed,) = json.loads(run("list", "--json").stdout)["apps"]
+    assert (listed["name"], len(listed["variants"])) == (app, variants)
+    done = run("verify", "--reference", status=0)
+    assert re.search(r"[1-9]\d* references ok, 0 failed", done.stdout)
 
 
-def test_the_reference_of_the_planted_app_is_right(effects):
-    listed = json.loads(effects("list", "--json").stdout)
-    (app,) = listed["apps"]
-    assert app["name"] == "planted" and len(app["variants"]) == 8
-    result = effects("verify", "--reference", status=0)
-    assert "0 failed" in result.stdout
-
-
-def test_it_finds_what_was_planted_on_a_device(effects, gpu, tmp_path):
+def test_it_finds_what_was_planted_on_a_device(gpu, tmp_path):
     out = tmp_path / "effects.json"
-    effects("run", "planted", "--launch", "stream", "--out", str(out), status=0)
+    runner("amasia-effects")("run", "planted", "--launch", "stream", "--out", str(out), status=0)
     groups = read_result(out)["groups"]
     assert groups
     for group in groups:
@@ -59,24 +60,8 @@ def test_it_finds_what_was_planted_on_a_device(effects, gpu, tmp_path):
         assert said["planted/register_bypass"] not in ("faster", "slower")
 
 
-@pytest.fixture(scope="session")
-def example():
-    return runner("amasia-example")
-
-
-def test_the_example_registers_both_variants(example):
-    listed = json.loads(example("list", "--json").stdout)
-    assert [app["name"] for app in listed["apps"]] == ["saxpy"]
-    variants = {v["name"]: [c["name"] for c in v["configs"]] for v in listed["apps"][0]["variants"]}
-    assert variants == {"saxpy/baseline": ["iso", "256 threads"], "saxpy/tma": ["iso"]}
-
-
-def test_its_reference_is_right(example):
-    result = example("verify", "--reference", status=0)
-    assert "4 references ok, 0 failed" in result.stdout
-
-
-def test_it_verifies_and_compares_on_a_device(example, gpu, tmp_path):
+def test_it_verifies_and_compares_on_a_device(gpu, tmp_path):
+    example = runner("amasia-example")
     example("verify", status=0)
     out = tmp_path / "saxpy.json"
     example("run", "saxpy", "--roles", "iso", "--seconds", "2", "--out", str(out), status=0)
