@@ -477,10 +477,6 @@ TYPED_TEST(BandsOf, ReadAllBanksAtOnce) {
   }
 }
 
-TYPED_TEST(BandsOf, HaveRoomForCells) {
-  EXPECT_EQ(TypeParam::stage_bytes, 4 * TypeParam::rows * TypeParam::tile_columns);
-}
-
 // What the walk of column_walk.cuh adds to a lane's address from step to step leads to its next
 // row, round and round the ring.
 TEST(ColumnBandsOf, AddressesFollowTheRows) {

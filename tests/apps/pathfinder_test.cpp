@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <limits>
+#include <sstream>
 #include <vector>
 
 #include "apps/pathfinder/cpu_reference.hpp"
@@ -20,6 +19,8 @@
 #include "apps/pathfinder/team.hpp"
 #include "apps/pathfinder/walls.hpp"
 #include "harness/registry.hpp"
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
 
 namespace amasia::pathfinder {
 namespace {
@@ -163,17 +164,17 @@ class FinishedRun : public Instance, public ResultSource {
 
 TEST(PathfinderApp, ExportsLastRowAndPath) {
   const App* app = find_app("pathfinder");
-  const auto folder = std::filesystem::temp_directory_path() / "amasia_pathfinder";
-  std::filesystem::create_directories(folder);
-  const std::string row_file = (folder / "row.txt").string(),
-                    path_file = (folder / "path.txt").string();
-  const Parameters p(
-      app->parameters(),
-      {{"rows", "29"}, {"cols", "31"}, {"out_file", row_file}, {"path_file", path_file}});
+  const TemporaryFolder folder;
+  const auto with_files = [&](std::map<std::string, std::string> files) {
+    files.insert({{"rows", "29"}, {"cols", "31"}});
+    return Parameters(app->parameters(), files);
+  };
+  const std::string row_file = folder / "row.txt", path_file = folder / "path.txt";
+  const Parameters p = with_files({{"out_file", row_file}, {"path_file", path_file}});
   const std::vector<int> expected = last_row_costs({29, 31, seed});
   FinishedRun run(expected);
   app->export_outputs(p, run);
-  std::ifstream in(path_file);
+  std::istringstream in(read_text(path_file)), costs(read_text(row_file));
   std::int64_t row = 0, column = 0, wall = 0, lines = 0, sum = 0;
   while (in >> row >> column >> wall) {
     EXPECT_EQ(row, lines++);
@@ -182,74 +183,55 @@ TEST(PathfinderApp, ExportsLastRowAndPath) {
   }
   EXPECT_EQ(lines, 29);
   EXPECT_EQ(sum, *std::min_element(expected.begin(), expected.end()));
-  std::ifstream costs(row_file);
-  std::vector<int> read;
-  for (int cost = 0; costs >> cost;) read.push_back(cost);
-  EXPECT_EQ(read, expected);
+  EXPECT_EQ(std::vector<int>(std::istream_iterator<int>(costs), {}), expected);
 
   // A path that the device's costs do not confirm is not written.
   FinishedRun wrong(std::vector<int>(31, 1));
   EXPECT_THROW(app->export_outputs(p, wrong), std::runtime_error);
   for (const char* parameter : {"out_file", "path_file"}) {
-    const Parameters nowhere(
-        app->parameters(), {{"rows", "29"}, {"cols", "31"}, {parameter, "/no/such/folder/a.txt"}});
-    EXPECT_THROW(app->export_outputs(nowhere, run), UsageError);
+    EXPECT_THROW(app->export_outputs(with_files({{parameter, folder / "no/a.txt"}}), run),
+                 UsageError);
   }
-  std::filesystem::remove_all(folder);
 }
 
-// --- walls from a file
-// -----------------------------------------------------------------------------
+// --- walls from a file ---
 
-class WallFile : public testing::Test {
- protected:
-  const std::string path_ =
-      (std::filesystem::temp_directory_path() / "amasia_pathfinder_wall.txt").string();
-  ~WallFile() override { std::filesystem::remove(path_); }
-
-  void write(const std::string& text) const { std::ofstream(path_) << text; }
-  /// What is wrong with a file of 2 x 2 walls that holds `text`.
-  std::string complaint(const std::string& text) const {
-    write(text);
-    try {
-      read_wall_file(path_, 2, 2);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
-  }
-};
-
-TEST_F(WallFile, IsReadRowAfterRow) {
-  write("1\n-2\n3\r\n+4\n5\n-6\n\n");
-  EXPECT_EQ(read_wall_file(path_, 2, 3), (std::vector<std::int32_t>{1, -2, 3, 4, 5, -6}));
+TEST(WallFile, IsReadRowAfterRow) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "wall.txt";
+  write_text(path, "1\n-2\n3\r\n+4\n5\n-6\n\n");
+  EXPECT_EQ(read_wall_file(path, 2, 3), (std::vector<std::int32_t>{1, -2, 3, 4, 5, -6}));
   const Parameters p(find_app("pathfinder")->parameters(),
-                     {{"rows", "2"}, {"cols", "3"}, {"wall_file", path_}});
+                     {{"rows", "2"}, {"cols", "3"}, {"wall_file", path}});
   const InputWalls input(p, seed);
   EXPECT_EQ(input.walls().height(1, 1), 5);
   EXPECT_EQ(last_row_costs(input.walls()), (std::vector<int>{2, 3, -8}));
   EXPECT_TRUE(check_references(p, seed).passed);
 }
 
-TEST_F(WallFile, IsRefusedWithLineAndValue) {
-  const std::string largest = std::to_string(outside_wall);
-  EXPECT_EQ(complaint("1\n" + largest + "\n-" + largest + "\n4\n"), "");
-  const auto expect = [&](const std::string& text, const std::string& line,
-                          const std::string& part) {
-    const std::string said = complaint(text);
-    EXPECT_EQ(said.find(path_ + ":" + line), 0u) << said;
-    EXPECT_NE(said.find(part), std::string::npos) << said;
-    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+TEST(WallFile, IsRefusedWithLineAndValue) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "wall.txt", largest = std::to_string(outside_wall);
+  write_text(path, "1\n" + largest + "\n-" + largest + "\n4\n");
+  EXPECT_NO_THROW(read_wall_file(path, 2, 2));
+  struct Case {
+    const char *text, *line, *part;
   };
-  expect("1\n8388608\n3\n4\n", "2", "a wall from -8388607 to 8388607");
-  expect("1\n8388608\n3\n4\n", "2", "found '8388608'");
-  expect("1\n2\n-8388608\n4\n", "3", "found '-8388608'");
-  expect("1\n2\n3\n99999999999999999999999\n", "4", "found '99999999999999999999999'");
-  expect("1\n2.5\n3\n4\n", "2", "one integer");
-  expect("1\nwall\n3\n4\n", "2", "'wall'");
-  expect("1\n2\n3\n", "", "the file ends after 3");
-  expect("1\n2\n3\n4\n5\n", "5", "expected the end");
-  EXPECT_THROW(read_wall_file("/no/such/file", 2, 2), UsageError);
+  for (const auto& [text, line, part] : std::initializer_list<Case>{
+           {"1\n8388608\n3\n4\n", ":2", "a wall from -8388607 to 8388607"},
+           {"1\n2\n-8388608\n4\n", ":3", "found '-8388608'"},
+           {"1\n2\n3\n99999999999999999999999\n", ":4", "found '99999999999999999999999'"},
+           {"1\n2.5\n3\n4\n", ":2", "one integer"},
+           {"1\nwall\n3\n4\n", ":2", "'wall'"},
+           {"1\n2\n3\n", ":", "the file ends after 3"},
+           {"1\n2\n3\n4\n5\n", ":5", "expected the end"}}) {
+    write_text(path, text);
+    const std::string said = message_of<UsageError>([&] { read_wall_file(path, 2, 2); });
+    EXPECT_EQ(said.find(path + line), 0u) << said;
+    EXPECT_TRUE(contains(said, part));
+    EXPECT_TRUE(is_one_line(said));
+  }
+  EXPECT_THROW(read_wall_file(folder / "none.txt", 2, 2), UsageError);
 }
 
 /// No sum of walls may leave the range in which `unreachable` is larger than any cost.
@@ -268,8 +250,7 @@ TEST(PathfinderWalls, RangeKeepsCostsFromOverflowing) {
   EXPECT_LT(pad_wall, -largest_wall(1));
 }
 
-// --- challenges: inputs on which every cell counts
-// --------------------------------------------------
+// --- challenges: inputs on which every cell counts ---
 
 /// All costs of a grid, with one fault on the way.
 struct GridFault {
@@ -516,7 +497,19 @@ std::vector<int> walk_strips_on_cpu(const Walls& walls, const Miss& miss = {}) {
 }
 
 template <class S>
-void strips_agree_with_reference() {
+class WalkOf : public testing::Test {};
+using Walks = testing::Types<
+    // One window a group, several, owned columns fewer than the outer halo (80 of 108), wide lanes.
+    Strips<StripSchedule<1, 8, 88, 1, 1>, Movement<28, 2>>,
+    Strips<StripSchedule<1, 4, 96, 1, 2>, Movement<4, 2>>, Strips<Tall2, Movement<28, 2>>,
+    Strips<Tall3, Movement<12, 2>>, Strips<StripSchedule<4, 4, 56, 3, 2>, Movement<12, 2>>,
+    Strips<StripSchedule<2, 12, 320, 1, 1>, Movement<1, 2>>,
+    // Clusters.
+    Strips<Tall3Close, Movement<8, 2, 1, 0, 4, 3>>, Strips<Tall2, Movement<28, 2, 1, 0, 4, 4>>>;
+TYPED_TEST_SUITE(WalkOf, Walks);
+
+TYPED_TEST(WalkOf, GivesTheReferencesCosts) {
+  using S = TypeParam;
   const std::int64_t outer = S::outer_halo, owned = S::owned;
   for (const Extent e : {Extent{1, 1}, Extent{2, 3}, Extent{outer, owned - 1},
                          Extent{outer + 1, owned}, Extent{outer + 2, owned + 1},
@@ -527,30 +520,6 @@ void strips_agree_with_reference() {
           << e.rows << " x " << e.cols << ", challenge " << challenge;
     }
   }
-}
-
-template <class Schedule, class M>
-void schedule_agrees() {
-  strips_agree_with_reference<Strips<Schedule, M>>();
-}
-
-TEST(PathfinderStrips, OneWindowPerGroup) {
-  schedule_agrees<StripSchedule<1, 8, 88, 1, 1>, Movement<28, 2>>();
-  schedule_agrees<StripSchedule<1, 4, 96, 1, 2>, Movement<4, 2>>();
-}
-TEST(PathfinderStrips, SeveralWindows) {
-  schedule_agrees<Tall2, Movement<28, 2>>();
-  schedule_agrees<Tall3, Movement<12, 2>>();
-}
-TEST(PathfinderStrips, OwnedNarrowerThanTheOuterHalo) {
-  schedule_agrees<StripSchedule<4, 4, 56, 3, 2>, Movement<12, 2>>();  // owns 80, halo 108
-}
-TEST(PathfinderStrips, WideLanes) {
-  schedule_agrees<StripSchedule<2, 12, 320, 1, 1>, Movement<1, 2>>();
-}
-TEST(PathfinderStrips, Clusters) {
-  schedule_agrees<Tall3Close, Movement<8, 2, 1, 0, 4, 3>>();
-  schedule_agrees<Tall2, Movement<28, 2, 1, 0, 4, 4>>();
 }
 
 /// One window that gets nothing in one exchange, once: the random walls may hide it, the challenges

@@ -127,7 +127,7 @@ def test_several_series_are_judged_as_each_alone():
 # --- Between runs ---------------------------------------------------------------------------------
 
 
-# Made by two implementations that agreed to twelve digits.
+# Of two implementations that agreed to twelve digits; cut down since.
 BETWEEN_CASES = json.loads((Path(__file__).parent / "between_cases.json").read_text())
 
 
