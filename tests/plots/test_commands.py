@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import shlex
 import socket
@@ -342,8 +343,8 @@ def _leave_foreign_files(folder: Path) -> int:
     (folder / "folder.json").mkdir()
     (folder / "empty.json").touch()
     (folder / "commented.json").write_text("// mine\n{}", encoding="utf-8")
-    (folder / "list.json").write_text("[1]", encoding="utf-8")
-    (folder / "utf16.json").write_text("{}", encoding="utf-16")
+    (folder / "inside.json").write_text('{"x":{"schema":"amasia-result"}}', encoding="utf-8")
+    (folder / "cut.json.gz").write_bytes(gzip.compress(b"{}")[:5])
     os.mkfifo(folder / "pipe.json")
     (folder / "zero.json").symlink_to("/dev/zero")
     here = os.getcwd()
@@ -358,14 +359,18 @@ def _leave_foreign_files(folder: Path) -> int:
 
 def test_what_is_no_result_in_a_folder_is_passed_over_with_a_note(save, tmp_path, capsys):
     path = save(RESULT, "r/run.json")
+    packed = path.with_name("packed.json.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
     count = _leave_foreign_files(path.parent)
     found, notes = find_files([path.parent])
-    assert found == [path] and len(notes) == count
+    assert found == [packed, path] and len(notes) == count
+    packed.unlink()
     assert all("\n" not in note and "left out" in note for note in notes)
     for name, said in (
         ("pipe.json", "a pipe"), ("socket.json", "a socket"), ("zero.json", "a device"),
         (".#run.json", "a link to nothing"), ("empty.json", "no result file"),
-        ("commented.json", "no result file"), ("list.json", "no result file"),
+        ("commented.json", "no result file"),
+        ("inside.json", "no result file"), ("cut.json.gz", "no result file"),
     ):  # fmt: skip
         assert [note for note in notes if f"/{name}" in note and said in note], name
     assert main(["advise", str(path.parent)]) == 0
@@ -389,8 +394,8 @@ def test_what_is_named_must_be_a_result_file(save, tmp_path, capsys):
         ("zero.json", "is a device; expected a regular file"),
         ("socket.json", "is a socket; expected a regular file"),
         (".#run.json", "found nothing"), ("empty.json", "found an empty one"),
-        ("commented.json", "expected JSON"), ("list.json", "expected an Amasia result file"),
-        ("x" * 300, "File name too long"),
+        ("commented.json", "expected JSON"), ("inside.json", "expected an Amasia result file"),
+        ("absent.json", "found nothing"), ("x" * 300, "File name too long"),
     ):  # fmt: skip
         assert main(["advise", str(tmp_path / name)]) == 2, name
         (line,) = capsys.readouterr().err.splitlines()

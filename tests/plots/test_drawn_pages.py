@@ -118,14 +118,6 @@ def test_the_verdict_of_an_app(load_groups, speedups, text, winners):
     assert sorted(verdict.winners) == sorted(winners)
 
 
-def test_arithmetic_of_the_main_size_has_verdicts_of_its_own(load_groups):
-    def gemm(n, mode):
-        return planted.group("gemm", {"n": n, "mode": mode}, 1.0)
-
-    results = load_groups(gemm(64, "fp32"), gemm(64, "bf16"), gemm(32, "tf32"))
-    assert [v.label for v in verdicts.verdicts(results)] == ["gemm fp32", "gemm bf16"]
-
-
 def test_the_sentence_of_a_gpu_counts_cases_and_names_the_winners(load_groups):
     hotspot = planted.group(
         "hotspot", {"n": 64}, 1.0, speedups={"baseline": (1, 1), "tma": (0.7, 0.6)}
@@ -135,15 +127,6 @@ def test_the_sentence_of_a_gpu_counts_cases_and_names_the_winners(load_groups):
         "NVIDIA H200: a strategy beats the tuned baseline in 1 of 2 cases, by 1.40× (median). "
         "At the main size baseline wins hotspot; tma wins nw."
     )
-
-
-def test_the_recorded_verdicts_are_short(record):
-    for gpu in record.gpus:
-        of_gpu = record.where(gpu=gpu)
-        for verdict in verdicts.verdicts(of_gpu):
-            assert len(verdict.line.split()) <= 20, verdict.line
-        for sentence in verdicts.overall(of_gpu).split(". "):
-            assert len(sentence.split()) <= 40, sentence
 
 
 # --- The page -------------------------------------------------------------------------------------
@@ -236,12 +219,6 @@ def test_check_names_what_differs_and_writes_nothing(clone, paper_file, capsys):
     page.write_text(page.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
     capsys.readouterr()
     assert main([*command, "--check"]) == 1 and "-more" in capsys.readouterr().out
-
-
-def test_outside_a_clone_a_folder_is_needed(paper_file, monkeypatch, capsys):
-    monkeypatch.setattr(docs, "IN_A_CLONE", False)
-    assert main(["docs", str(paper_file)]) == 2
-    assert "name a folder with --out FOLDER" in capsys.readouterr().err
 
 
 def test_every_page_says_so(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import re
 import time
 import zlib
@@ -16,7 +15,7 @@ import pytest
 from plots.data import documents
 from plots.data.documents import find_files, read_document
 from plots.data.load import load
-from plots.errors import PlotsError, ResultFileError
+from plots.errors import ResultFileError
 from plots.tree import ROOT
 
 TEXT = planted.sealed(planted.document([planted.group("nw", {"n": 64}, 1.0)])).encode()
@@ -108,36 +107,6 @@ def test_a_bomb_is_unpacked_no_further_than_a_result_can_be(tmp_path, monkeypatc
     assert "unpacks to more than 1 MiB" in refused(path)
     monkeypatch.setattr(documents, "_MOST_BYTES", 1000)
     assert "is larger than 256 MiB" in refused(path)
-
-
-def test_what_is_no_regular_file_is_not_opened(tmp_path):
-    pipe = tmp_path / "a.json"
-    os.mkfifo(pipe)
-    assert "is a pipe" in refused(pipe)
-    assert "is a folder" in refused(tmp_path)
-    assert "found nothing" in refused(tmp_path / "absent.json")
-    with pytest.raises(PlotsError, match=r"a\.json is a pipe and was left out"):
-        find_files([tmp_path])
-
-
-def test_a_journal_says_what_can_be_done_with_it(save):
-    path = save(LINE, "out.json.journal")
-    assert f"amasia merge {path} --out FILE" in refused(path)
-
-
-def test_results_are_known_by_their_beginning(save):
-    plain = save(planted.document([planted.group("nw", {"n": 64}, 1.0)]), "r/plain.json")
-    (plain.parent / "packed.json.gz").write_bytes(PACKED)
-    for name, text in {
-        "other": '{"first":1}', "inside": '{"x":{"schema":"amasia-result"}}', "empty": "",
-        "._x": "\0\0", "tuning": '{"schema":"amasia-tuning"}',
-    }.items():  # fmt: skip
-        save(text, f"r/{name}.json")
-    (plain.parent / "cut.json.gz").write_bytes(PACKED[:5])
-    (plain.parent / "folder.json").mkdir()
-    found, notes = find_files([plain.parent])
-    assert [path.name for path in found] == ["packed.json.gz", "plain.json"]
-    assert len(notes) == 6 and all("is no result file and was left out." in n for n in notes)
 
 
 def test_examples_are_found_where_they_are_asked_for(save):
