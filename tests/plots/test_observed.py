@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import test_twin
 
-from plots.advice import machine_code, twin
+from plots.advice import twin
 from plots.advice.machine_code import (
     choose,
     find_cuobjdump,
@@ -563,25 +563,6 @@ def test_mistakes_are_one_line(capsys, twins, arguments, line):
     status, said = run(capsys, "advise", twins, *arguments)
     assert status == 2 and len(said.err.strip().splitlines()) == 1
     assert line in said.err or "expected --block as" in said.err
-
-
-def test_a_real_cubin_end_to_end(capsys, twins, tmp_path):
-    nvcc = shutil.which("nvcc")
-    try:
-        machine_code.find_cuobjdump()
-    except PlotsError as error:
-        pytest.skip(str(error))
-    if nvcc is None:
-        pytest.skip("needs nvcc on PATH")
-    cubin = tmp_path / "kernels.cubin"
-    subprocess.run([nvcc, "-arch=sm_80", "-cubin", "-o", cubin, SOURCE], check=True)
-    asked = ("advise", twins, "--cubin", cubin, "--block", "32x8", "--kernel", "staged")
-    status, said = run(capsys, *asked)
-    assert "tile=4096" in said.out and "fma=2" in said.out and "reads=2" in said.out
-    assert status == 2 and "outside the measured range: reads is 2, recorded are 1" in said.err
-    status, said = run(capsys, *asked, "--nearest")
-    assert status == 0, said.err
-    assert "The answer of ANOTHER kernel" in said.out
 
 
 def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin(twins):

@@ -449,15 +449,6 @@ def test_what_differs_says_why_and_what_would_decide(record):
                 assert e.note.decides, e.item.id
 
 
-def test_the_guide_is_judged_on_the_gpu_that_it_describes(record):
-    """002-09 and -10 are of an H100: judged there, shown beside the H200."""
-    for gpu in record.gpus:
-        files = [f for f in record.recorded if f.device.name == gpu]
-        for name in ("002-09", "002-10"):
-            status = "agrees" if "H100" in gpu else "other hardware"
-            assert entry(files, name).status == status
-
-
 def test_a_sentence_without_its_figures_is_left_out(memory_file):
     files = read(memory_file)
     text = "It is {point memory/latency latency method=luo;level=l1:.0f} cycles."

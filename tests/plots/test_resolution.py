@@ -10,47 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulated_rounds import (
-    NOISES,
-    ROUNDS,
-    claims_of,
-    noise_of,
-    row_of,
-    table,
-)
+from simulated_rounds import NOISES, ROUNDS, claims_of, noise_of, row_of, table
 
 FOLDER = Path(__file__).parent
 METHODOLOGY = FOLDER.parents[1] / "docs" / "methodology.md"
-GROUPS = int(os.environ.get("AMASIA_SIMULATED_GROUPS", "1000"))  # 12 s; 10000 for a day of rest
-
-# From so many rounds on a difference of five standard deviations is found in 99 of 100 cases.
-FOUND_FROM = {"independent": 8, "AR(1), 0.3": 15, "AR(1), 0.6": 15, "AR(1), 0.9": 31}
-# At most so many groups of a hundred have a false claim, from so many rounds on.
-FALSE_AT_MOST = {
-    ("independent", 8): 5, ("drifting", 8): 5, ("stepped", 8): 5, ("AR(1), 0.3", 8): 5,
-    ("AR(1), 0.6", 15): 5, ("AR(1), 0.9", 51): 5,
-}  # fmt: skip
+GROUPS = int(os.environ.get("AMASIA_SIMULATED_GROUPS", "500"))  # 6 s; 10000 for a day of rest
 
 
-@pytest.fixture(scope="module")
-def simulated():
-    return {(name, rounds): of for name, rounds, of in table(GROUPS)}
+# Noise with which at most five groups of a hundred have a false claim, from eight rounds on.
+HELD = ("independent", "drifting", "stepped", "AR(1), 0.3")
 
 
-def test_what_is_promised_holds(simulated):
-    assert {rounds for _, rounds in simulated} == set(ROUNDS)
-    for (name, rounds), of in simulated.items():
-        for comparisons, found in of.items():
-            at = f"{name}, {rounds} rounds, {comparisons} comparisons"
-            if rounds >= FOUND_FROM.get(name, math.inf):
-                assert found.power >= 0.99, at
-            for (noise, least), percent in FALSE_AT_MOST.items():
-                if noise == name and rounds >= least:
-                    assert 100 * found.false_claims <= percent, at
-
-
-def test_the_page_states_what_is_simulated(simulated):
+def test_the_page_states_what_is_simulated():
     """Each rate within four standard errors of the page's, on the side that a reader minds."""
+    simulated = {(name, rounds): of for name, rounds, of in table(GROUPS)}
     stated = re.findall(r"^\| (.+) \| (8|15|31|51) \| (.+) \| (.+) \| (.+) \|$",
                         METHODOLOGY.read_text(encoding="utf-8"), re.MULTILINE)  # fmt: skip
     assert [(name, int(rounds)) for name, rounds, *_ in stated] == list(simulated)
@@ -62,6 +35,7 @@ def test_the_page_states_what_is_simulated(simulated):
         ):
             for text, rates in zip(column.split(" / "), found.values(), strict=True):
                 page, here = float(text) / 100, getattr(rates, member)
+                assert member != "false_claims" or name not in HELD or page <= 0.05, said
                 error = math.sqrt((page * (1 - page) + 0.25 / rates.groups) / rates.groups)
                 off = here - page
                 assert (abs(off) if worse == 0 else worse * off) <= 4 * error + 0.0005, said

@@ -20,10 +20,8 @@ import pytest
 from plots.advice import drawn_twins, examples, possible_traits, twin, twin_places, twin_traits
 from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
 from plots.advice.twin_text import as_text
-from plots.advice.twin_traits import integer
 from plots.cli import main
 from plots.data.documents import read_document
-from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge import residency
@@ -223,19 +221,6 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
     assert not twin.accuracy(twins, elsewhere).asked
 
 
-def test_a_tile_is_given_as_a_size_of_the_program_is():
-    for text, size in {
-        "16KiB": 16384,
-        "16 Ki": 16384,
-        "2^14": 16384,
-        "16k": 16000,
-        "64": 64,
-    }.items():
-        assert integer(text) == size
-    for text in ("2^", "3^2", "16 kilo", "-4", "1.5k", ""):
-        assert integer(text) is None
-
-
 def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
     far = [({"reads": str(n)}, speedups()) for n in (3, 9)]
     made = twin.recorded_twins([save(document(*grid(), *far))])
@@ -245,35 +230,30 @@ def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
     assert "drop_off" not in {c.measured.strategy for c in found.choices}
 
 
+def pairs(text):
+    return dict(pair.split("=") for pair in text.split())
+
+
+RUN = "no twin of this kind was recorded ({}), recorded are run, independent; "
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [
-        ({"fma": "500"}, "fma is 500, recorded are 1 to 128"),
-        ({"tile": "64KiB"}, "tile is 64KiB, recorded are 2KiB to 32KiB"),
-        ({"rows": "2"}, "rows is 2, a tile of 1KiB, recorded are 2KiB to 32KiB"),
-        ({"intensity": "0"}, "intensity is 0, recorded are 0.5 to 64"),
-        (
-            {"intensity": "0", "threads": "512", "tile": "64KiB"},
-            "tile is 64KiB, recorded are 2KiB to 32KiB; intensity is 0, recorded are 0.5 to 64; "
-            "threads is 512, recorded are 256",
-        ),
-        ({"threads": "512"}, "threads is 512, recorded are 256"),
-        ({"out_bytes": "0"}, "out_bytes is 0, recorded are 1 of the tile"),
-        (
-            {"layout": "gather", "fma": "500"},
-            "no twin of this kind was recorded (gather, independent), recorded are run, "
-            "independent; fma is 500, recorded are 1 to 128",
-        ),
-        (
-            {"halo": "2", "layout": "box", "reads": "5"},
-            "no twin of this kind was recorded (box, independent, with halo), recorded are run, "
-            "independent; reads is 5, recorded are 1",
-        ),
+        ("rows=2", "rows is 2, a tile of 1KiB, recorded are 2KiB to 32KiB"),
+        ("out_bytes=0", "out_bytes is 0, recorded are 1 of the tile"),
+        ("intensity=0 threads=512 tile=64KiB",
+         "tile is 64KiB, recorded are 2KiB to 32KiB; intensity is 0, recorded are 0.5 to 64; "
+         "threads is 512, recorded are 256"),
+        ("layout=gather fma=500",
+         RUN.format("gather, independent") + "fma is 500, recorded are 1 to 128"),
+        ("halo=2 layout=box reads=5",
+         RUN.format("box, independent, with halo") + "reads is 5, recorded are 1"),
     ],
-)
+)  # fmt: skip
 def test_outside_the_measured_range_nothing_is_said(twins, named, why):
     with pytest.raises(PlotsError) as error:
-        asked(twins, **named)
+        asked(twins, **pairs(named))
     assert str(error.value) == f"outside the measured range: {why}"
 
 
@@ -330,6 +310,9 @@ def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, cap
         (["--nearest", "--measure", "amasia"], "--nearest asks what was recorded, --measure this"),
         (["--trait", "halo=4", "--trait", "halo=5"], "halo is '4' and '5': expected one of them"),
         (["--tile", "8KiB", "--trait", "tile=4KiB"], "tile is '4KiB' and '8KiB': expected one"),
+        (["--trait", "fma"], "expected --trait NAME=VALUE, not 'fma'"),
+        (["--trait", "fma=999"], "outside the measured range: fma is 999"),
+        (["--gpu", "no such"], 'no GPU "no such" in the result files; known:'),
     ],
 )
 def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
@@ -350,34 +333,34 @@ def test_what_is_not_named_is_as_in_twins_of_the_kind(save):
 
 
 def test_traits_may_be_named_as_people_do(twins):
-    traits = twin_traits.traits_of({"tile": "16KiB", "intensity": "8"}, twins)
-    assert (traits["rows"], traits["fma"], traits["out_bytes"]) == ("32", "16", "16384")
-    # Two operations per multiply-add, four bytes per element.
-    assert int(traits["fma"]) * 2 / 4 == 8
+    for tile in ("16KiB", "16 Ki", "2^14", "16384"):
+        traits = twin_traits.traits_of({"tile": tile, "intensity": "8"}, twins)
+        # Two operations per multiply-add, four bytes per element.
+        assert (traits["rows"], traits["fma"], traits["out_bytes"]) == ("32", "16", "16384")
 
 
 @pytest.mark.parametrize(
     ("named", "why"),
     [
-        ({"tile": "1000"}, "expected a tile of whole rows of 512 bytes, not '1000'"),
-        ({"tile": "a lot"}, "expected bytes as tile, such as 16KiB, not 'a lot'"),
-        ({"tile": "16KB"}, "no unit 'KB' in tile '16KB': expected B, KiB, MiB, GiB or TiB"),
-        ({"tile": "-16KiB"}, "expected bytes as tile, more than 0, not '-16KiB'"),
-        ({"tile": "0"}, "expected bytes as tile, more than 0, not '0'"),
-        ({"tile": "1.5KiB"}, "expected bytes as tile, a whole number of them, of at most 12"),
-        ({"tile": "8KiB", "rows": "16"}, "tile and rows say the same: expected one of them"),
-        ({"intensity": "-1"}, "expected a number as intensity, from 0 to 1e+12, not '-1'"),
-        ({"intensity": "inf"}, "expected a number as intensity, from 0 to 1e+12, not 'inf'"),
-        ({"intensity": "nan"}, "expected a number as intensity, from 0 to 1e+12, not 'nan'"),
-        ({"intensity": "1e308"}, "expected a number as intensity, from 0 to 1e+12, not '1e308'"),
-        ({"threads": "many"}, "expected a whole number as threads, not 'many'"),
-        ({"threads": "0"}, "expected a whole number as threads, more than 0, not '0'"),
-        ({"thread": "32"}, "no trait 'thread'; nearest: threads"),
+        ("tile=1000", "expected a tile of whole rows of 512 bytes, not '1000'"),
+        ("tile=lots", "expected bytes as tile, such as 16KiB, not 'lots'"),
+        ("tile=2^", "expected bytes as tile, such as 16KiB, not '2^'"),
+        ("tile=16KB", "no unit 'KB' in tile '16KB': expected B, KiB, MiB, GiB or TiB"),
+        ("tile=-16KiB", "expected bytes as tile, more than 0, not '-16KiB'"),
+        ("tile=0", "expected bytes as tile, more than 0, not '0'"),
+        ("tile=1.5KiB", "expected bytes as tile, a whole number of them, of at most 12"),
+        ("tile=8KiB rows=16", "tile and rows say the same: expected one of them"),
+        ("intensity=-1", "expected a number as intensity, from 0 to 1e+12, not '-1'"),
+        ("intensity=nan", "expected a number as intensity, from 0 to 1e+12, not 'nan'"),
+        ("intensity=1e308", "expected a number as intensity, from 0 to 1e+12, not '1e308'"),
+        ("threads=many", "expected a whole number as threads, not 'many'"),
+        ("threads=0", "expected a whole number as threads, more than 0, not '0'"),
+        ("thread=32", "no trait 'thread'; nearest: threads"),
     ],
 )
 def test_a_bad_trait_is_one_line(twins, named, why):
     with pytest.raises(PlotsError) as error:
-        twin_traits.traits_of(named, twins)
+        twin_traits.traits_of(pairs(named), twins)
     assert str(error.value).startswith(why) and "\n" not in str(error.value)
 
 
@@ -428,18 +411,6 @@ def test_accuracy_is_that_of_unseen_twins(save, others, measured, expected):
     assert twin.accuracy(twins, outside).unanswered == 1
 
 
-def test_the_command_asks_the_record(save, capsys):
-    path = str(save(document(*grid())))
-    assert main(["advise", path, "--tile", "32KiB", "--intensity", "0.5"]) == 0
-    assert "Choose tma" in capsys.readouterr().out
-    assert main(["advise", path, "--trait", "fma"]) == 2
-    assert capsys.readouterr().err == "plots: expected --trait NAME=VALUE, not 'fma'\n"
-    assert main(["advise", path, "--trait", "fma=999"]) == 2
-    assert capsys.readouterr().err.startswith("plots: outside the measured range: fma is 999")
-    assert main(["advise", path, "--tile", "8KiB", "--gpu", "no such"]) == 2
-    assert 'no GPU "no such" in the result files; known:' in capsys.readouterr().err
-
-
 @pytest.fixture
 def program(tmp_path):
     """A program in place of amasia: a shell script."""
@@ -453,28 +424,20 @@ def program(tmp_path):
     return write
 
 
-def test_the_command_measures_with_the_program(save, program, capsys):
-    path = str(save(document(*grid()), "record.json"))
-    measured = save(document(({"fma": "40"}, speedups(drop_off=3.0))), "measured.json")
-    # The last argument is where the result goes.
-    amasia = program(f'for last; do :; done\necho "$@" > {measured}.args\ncp {measured} "$last"\n')
-    assert (
-        main(["advise", path, "--trait", "fma=40", "--trait", "rows=16", "--measure", amasia]) == 0
-    )
-    assert "Choose drop_off" in capsys.readouterr().out
-    given = (measured.parent / "measured.json.args").read_text(encoding="utf-8").split()
-    assert given[:3] == ["run", "twin/strategies", "--traits"]
-    assert "fma=40" in given[3].split(",")
-
-
-def test_a_kernel_that_is_kept_unseen_is_answered_for_by_its_own_twin(save, program, capsys):
+def test_the_command_measures_with_the_program_also_a_kernel_that_is_kept_unseen(
+    save, program, capsys
+):
     traits = drawn_twins.unseen()[0]
     path = str(ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "twin.json.gz")  # has all traits
     measured = save(document((traits, speedups(drop_off=3.0))), "measured.json")
-    amasia = program(f'for last; do :; done\ncp {measured} "$last"\n')
+    # The last argument is where the result goes.
+    amasia = program(f'for last; do :; done\necho "$@" > {measured}.args\ncp {measured} "$last"\n')
     named = [word for name, value in traits.items() for word in ("--trait", f"{name}={value}")]
     assert main(["advise", path, *named, "--measure", amasia]) == 0
     assert "Choose drop_off" in capsys.readouterr().out
+    given = measured.with_name("measured.json.args").read_text(encoding="utf-8").split()
+    assert given[:3] == ["run", "twin/strategies", "--traits"]
+    assert pairs(given[3].replace(",", " ")) == traits
 
 
 def test_a_program_that_fails_is_one_line(save, program, capsys):
@@ -536,28 +499,24 @@ def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measure
     assert "with 512 threads instead" in capsys.readouterr().out
 
 
-def test_more_than_the_gpu_has_is_said_before_the_range(twins):
-    for named, why in (
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
         (
-            {"tile": "300KiB"},
-            "one tile takes 307200 bytes of shared memory, and a block can have 232448 there",
+            "tile=300KiB",
+            "one tile takes 307200 bytes of shared memory, and a block can have 232448",
         ),
-        (
-            {"tile": "1GiB"},
-            "one tile takes 1073741824 bytes of shared memory, and a block can have",
-        ),
-        ({"tile": "1TiB"}, "one tile takes 1099511627776 bytes of shared memory, and a block"),
-        (
-            {"rows": "16", "workspace": "230000"},
-            "one tile and a workspace of 230000 take 238192 bytes",
-        ),
-        ({"threads": "512", "registers": "255"}, "a block of 512 threads with 255 registers each"),
-    ):
-        added = {"workspace": "0", "registers": "64"}
-        device = {"shared_per_block": 232448, "registers_per_sm": 65536}
-        known = [replace(t, traits={**t.traits, **added}, device=device) for t in twins]
-        with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
-            asked(known, **named)
+        ("tile=1TiB", "one tile takes 1099511627776 bytes of shared memory, and a block"),
+        ("rows=16 workspace=230000", "one tile and a workspace of 230000 take 238192 bytes"),
+        ("threads=512 registers=255", "a block of 512 threads with 255 registers each"),
+    ],
+)
+def test_more_than_the_gpu_has_is_said_before_the_range(twins, named, why):
+    added = {"workspace": "0", "registers": "64"}
+    device = {"shared_per_block": 232448, "registers_per_sm": 65536}
+    known = [replace(t, traits={**t.traits, **added}, device=device) for t in twins]
+    with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
+        asked(known, **pairs(named))
     assert possible_traits.beyond(MIDDLE, {}) == ""
 
 
@@ -722,18 +681,16 @@ EXAMPLES = examples.names()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_advice_was_asked_before_anything_was_measured(name: str) -> None:
+def test_advice_was_asked_before_anything_was_measured_of_the_traits_that_stand_there(
+    name: str,
+) -> None:
     answers = examples.read_advice(examples.RECORDED / name / "advice.json")
     for path in examples.result_files(name):
         provenance = read_document(path).provenance
         advice = examples.advice_for(provenance.device.name, answers)
         assert advice.asked < provenance.date_utc, f"{path} was measured before it was asked"
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_advice_is_of_the_traits_that_stand_there(name: str) -> None:
     asked = twin_traits.asked_in_file(ROOT / "examples" / name / "traits.toml")
-    for advice in examples.read_advice(examples.RECORDED / name / "advice.json"):
+    for advice in answers:
         for trait, value in asked.items():
             if trait == "tile":
                 tile = int(advice.traits["rows"]) * int(advice.traits["row_bytes"])
@@ -808,10 +765,3 @@ def test_what_is_no_advice_is_one_line(tmp_path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(PlotsError, match="no advice is recorded there"):
         examples.read_advice(path)
-
-
-def test_results_of_examples_are_no_part_of_the_suites(record) -> None:
-    """`plots ... results` looks at the suite's apps alone; an example's folder can be named."""
-    assert examples.result_files("softmax")
-    assert not set(record.groups["app"]) & set(EXAMPLES)
-    assert set(load([examples.RECORDED / "softmax"]).groups["app"]) == {"softmax"}
