@@ -79,33 +79,34 @@ def test_a_debug_build_is_no_kernel_to_advise_on(tmp_path, options):
             from_cubin(cubin, "256", None, name)
 
 
-def test_through_registers(compiled):
-    kernel = compiled["staged"]
-    loop = tile_loop(kernel)
-    assert loop.ways == {"LDG->STS": 1} and loop.in_loop and not loop.has_loops
-    assert (loop.brought, loop.read, loop.written, loop.fp32) == (16, 32, 16, 8)
-    assert loop.barriers == 2 and loop.guarded == 0 and loop.tensor == 0
-    assert kernel.static_shared == 256 * 16 and 8 <= kernel.registers <= 64
+# What of the kernels of kernels_to_read.cu is known.
+IN_THE_CODE = {
+    "staged": {
+        "ways": {"LDG->STS": 1}, "in_loop": True, "has_loops": False, "brought": 16, "read": 32,
+        "written": 16, "fp32": 8, "barriers": 2, "guarded": 0, "tensor": 0,
+    },
+    # Without a loop it is one tile.
+    "once": {
+        "ways": {"LDG->STS": 1}, "in_loop": False, "brought": 8, "read": 8, "written": 8,
+        "barriers": 1,
+    },
+    # What is in a loop of unknown length is not counted.
+    "asynchronous": {
+        "ways": {"LDGSTS": 1}, "in_loop": True, "has_loops": True, "brought": 4, "written": 4,
+        "fp32": 0, "barriers": 2,
+    },
+    "bulk": {"ways": {"UBLKCP": 1}, "brought": None},  # a bulk copy does not say its bytes
+}  # fmt: skip
 
 
-def test_code_without_a_loop_is_one_tile(compiled):
-    loop = tile_loop(compiled["once"])
-    assert loop.ways == {"LDG->STS": 1} and not loop.in_loop
-    assert (loop.brought, loop.read, loop.written, loop.barriers) == (8, 8, 8, 1)
-
-
-def test_asynchronous_copies_and_a_loop_of_unknown_length(compiled):
-    loop = tile_loop(compiled["asynchronous"])
-    assert loop.ways == {"LDGSTS": 1} and loop.in_loop
-    assert loop.brought == 4 and loop.written == 4 and loop.barriers == 2
-    assert loop.has_loops and loop.fp32 == 0  # what is in that loop is not counted
-
-
-def test_a_bulk_copy_does_not_say_its_bytes(compiled):
-    if "bulk" not in compiled:
+@pytest.mark.parametrize("name", IN_THE_CODE)
+def test_what_a_kernel_does_for_a_tile_is_read(compiled, name):
+    if name not in compiled:
         pytest.skip("sm_80 has no bulk copies")
-    loop = tile_loop(compiled["bulk"])
-    assert loop.ways == {"UBLKCP": 1} and loop.brought is None
+    loop = tile_loop(compiled[name])
+    assert {part: getattr(loop, part) for part in IN_THE_CODE[name]} == IN_THE_CODE[name]
+    kernel = compiled["staged"]
+    assert kernel.static_shared == 256 * 16 and 8 <= kernel.registers <= 64
 
 
 # Listings.
@@ -119,52 +120,47 @@ def listing(*instructions, name="k", architecture=80):
     return "\n".join(lines) + "\n"
 
 
-def loop_of(*instructions):
-    (kernel,) = kernels_in(listing(*instructions), "")
-    return tile_loop(kernel)
-
-
 PAIR = ("LDG.E.128 R4, [R2.64]", "STS.128 [R0], R4")
 REST = ("BAR.SYNC 0x0", "LDS R8, [R1]", "FFMA R8, R8, R8, R9", "BAR.SYNC 0x0", "STG.E [R6.64], R8")
 
 
-def test_a_store_of_what_was_computed_is_no_pair():
-    assert loop_of("LDG.E R4, [R2.64]", "FADD R4, R4, 1", "STS [R0], R4", "EXIT") is None
-    assert loop_of("LDG.E.64 R4, [R2.64]", "STS [R0], R5", "EXIT").ways == {"LDG->STS": 1}
-    assert loop_of("LDG.E R4, [R2.64]", "STS [R0], R5", "EXIT") is None
+TRY = "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9+URZ], R3"
+ONE_TILE = {"brought": 16, "fp32": 1, "written": 4, "barriers": 2}
+LISTED = {
+    "a store of what was computed is no pair": (
+        ("LDG.E R4, [R2.64]", "FADD R4, R4, 1", "STS [R0], R4", "EXIT"), None,
+    ),
+    "nor is one of a register beside": (("LDG.E R4, [R2.64]", "STS [R0], R5", "EXIT"), None),
+    "but of the second of a wide load": (
+        ("LDG.E.64 R4, [R2.64]", "STS [R0], R5", "EXIT"), {"ways": {"LDG->STS": 1}},
+    ),
+    "a load for the next turn and the store before it: software pipelining": (
+        ("LDG.E.128 R4, [R2.64]", "STS.128 [R0], R4", "BAR.SYNC 0x0", "LDG.E.128 R4, [R2.64]",
+         "LDS R8, [R1]", "BAR.SYNC 0x0", "@P0 BRA 0x10", "EXIT"),
+        {"in_loop": True, "ways": {"LDG->STS": 1}, "brought": 16},
+    ),
+    "one tile a turn": ((*PAIR, *REST, "@P0 BRA 0x0", "EXIT"), {**ONE_TILE, "tiles": 1}),
+    "tiles that the compiler took into one turn": (
+        (*(4 * (PAIR + REST)), "@P0 BRA 0x0", "EXIT"), {**ONE_TILE, "tiles": 4},
+    ),
+    "copies behind a branch, which not every turn passes": (
+        ("MOV R1, R2", "@P1 BRA 0x40", *PAIR, *REST, "@P0 BRA 0x0", "EXIT"),
+        {"ways": {"LDG->STS": 1}, "brought": None, "fp32": 1},
+    ),
+    # A wait behind the exit jumps back to where the main path goes on.
+    "code out of line is no loop": (
+        (*PAIR, TRY, "@!P0 BRA 0x90", "BAR.SYNC 0x0", "LDS R8, [R1]", "FFMA R8, R8, R8, R9",
+         "STG.E [R6.64], R8", "EXIT", TRY, "@!P0 BRA 0x90", "BRA 0x40"),
+        {"in_loop": False, "has_loops": False, "fp32": 1, "brought": 16},
+    ),
+}  # fmt: skip
 
 
-def test_a_load_for_the_next_turn_is_paired_with_the_store_before_it():
-    # The loop stores what the turn before loaded: software pipelining.
-    loop = loop_of(
-        "LDG.E.128 R4, [R2.64]", "STS.128 [R0], R4", "BAR.SYNC 0x0", "LDG.E.128 R4, [R2.64]",
-        "LDS R8, [R1]", "BAR.SYNC 0x0", "@P0 BRA 0x10", "EXIT",
-    )  # fmt: skip
-    assert loop.in_loop and loop.ways == {"LDG->STS": 1} and loop.brought == 16
-
-
-def test_tiles_that_the_compiler_took_into_one_turn_are_told_apart():
-    one = loop_of(*PAIR, *REST, "@P0 BRA 0x0", "EXIT")
-    four = loop_of(*(4 * (PAIR + REST)), "@P0 BRA 0x0", "EXIT")
-    assert (one.tiles, four.tiles) == (1, 4)
-    assert (four.brought, four.fp32, four.written, four.barriers) == (16, 1, 4, 2)
-    assert (one.brought, one.fp32, one.written, one.barriers) == (16, 1, 4, 2)
-
-
-def test_copies_that_not_every_turn_passes_have_no_known_bytes():
-    # At 0x10 a branch over the pair.
-    loop = loop_of("MOV R1, R2", "@P1 BRA 0x40", *PAIR, *REST, "@P0 BRA 0x0", "EXIT")
-    assert loop.ways == {"LDG->STS": 1} and loop.brought is None and loop.fp32 == 1
-
-
-def test_code_laid_out_of_line_is_no_loop():
-    # Behind the exit a wait that jumps back to where the main path goes on.
-    loop = loop_of(
-        *PAIR, "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9+URZ], R3", "@!P0 BRA 0x90", "BAR.SYNC 0x0",
-        "LDS R8, [R1]", "FFMA R8, R8, R8, R9", "STG.E [R6.64], R8", "EXIT",
-        "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9+URZ], R3", "@!P0 BRA 0x90", "BRA 0x40",
-    )  # fmt: skip
-    assert not loop.in_loop and not loop.has_loops and loop.fp32 == 1 and loop.brought == 16
+@pytest.mark.parametrize(("instructions", "parts"), LISTED.values(), ids=LISTED)
+def test_a_listing_is_read(instructions, parts):
+    (kernel,) = kernels_in(listing(*instructions), "")
+    loop = tile_loop(kernel)
+    assert parts == (loop and {name: getattr(loop, name) for name in parts})
 
 
 def test_resources_without_what_cuda_reserves():

@@ -287,39 +287,39 @@ def test_a_point_means_one_recorded_row(recorded):
 
 
 @pytest.mark.parametrize(
-    "value, verdict",
-    [(40, "agrees"), (43.9, "agrees"), (44.1, "differs"), (36.4, "agrees"), (36.3, "differs")],
-)
-def test_equal_is_within_the_tolerance(value, verdict):
-    line = reproduction.judge(H800_CELL, Own(value, "cycles", "f"), H200)
-    assert line.verdict.value == verdict and line.ratio == value / 40
+    ("changes", "own", "verdict"),
+    [
+        ({}, 40, "agrees"), ({}, 43.9, "agrees"), ({}, 44.1, "differs"),
+        ({}, 36.4, "agrees"), ({}, 36.3, "differs"),
+        ({"tolerance": 0}, 40.01, "differs"),
+        ({"tolerance": 0, "relation": "at most"}, 39, "agrees"),
+        ({"tolerance": 0, "relation": "at most"}, 41, "differs"),
+        ({"tolerance": 0, "relation": "at least"}, 41, "agrees"),
+        ({"tolerance": 0, "relation": "at least"}, 39, "differs"),
+        ({"tolerance": 0, "relation": "within", "high": 50}, 39, "differs"),
+        ({"tolerance": 0, "relation": "within", "high": 50}, 40, "agrees"),
+        ({"tolerance": 0, "relation": "within", "high": 50}, 50, "agrees"),
+        ({"tolerance": 0, "relation": "within", "high": 50}, 51, "differs"),
+        # Of another GPU nothing is judged, unless what is said has no unit.
+        ({"gpu": "A100"}, 40, "other hardware"),
+        ({"gpu": "A100", "basis": "ratio"}, 40, "agrees"),
+        ({"gpu": "H100", "basis": "model"}, 40, "other hardware"),
+        ({"basis": "beside"}, 40, "beside"),
+    ],
+)  # fmt: skip
+def test_a_value_is_judged_by_relation_tolerance_and_hardware(changes, own, verdict):
+    c = replace(H800_CELL, **changes)
+    line = reproduction.judge(c, Own(own, "cycles", "f"), H200)
+    assert line.verdict.value == verdict
+    assert line.ratio == own / min(max(own, c.low), c.high)
 
 
-def test_bounds_and_ranges():
-    def verdict(value, **changes):
-        c = replace(H800_CELL, tolerance=0, **changes)
-        return reproduction.judge(c, Own(value, "x", "f"), H200).verdict
-
-    assert verdict(40) is Verdict.AGREES and verdict(40.01) is Verdict.DIFFERS
-    assert verdict(39, relation="at most") is Verdict.AGREES
-    assert verdict(41, relation="at most") is Verdict.DIFFERS
-    assert verdict(41, relation="at least") is Verdict.AGREES
-    assert verdict(39, relation="at least") is Verdict.DIFFERS
-    for value, expected in ((39, "differs"), (40, "agrees"), (50, "agrees"), (51, "differs")):
-        assert verdict(value, relation="within", high=50).value == expected
-    line = reproduction.judge(replace(H800_CELL, high=50), Own(45, "x", "f"), H200)
-    assert line.ratio == 1
-
-
-def test_other_hardware_is_not_judged_unless_the_claim_has_no_unit():
+def test_the_same_architecture_or_model_is_judged():
     own = Own(40, "cycles", "f")
-    on_a100 = replace(H800_CELL, gpu="A100")
-    assert reproduction.judge(on_a100, own, H200).verdict is Verdict.OTHER_HARDWARE
-    assert reproduction.judge(on_a100, own, A100).verdict is Verdict.AGREES
-    ratio = replace(on_a100, basis="ratio")
-    assert reproduction.judge(ratio, own, H200).verdict is Verdict.AGREES
-    beside = replace(H800_CELL, basis="beside")
-    assert reproduction.judge(beside, own, H200).verdict is Verdict.BESIDE
+    assert reproduction.judge(replace(H800_CELL, gpu="A100"), own, A100).verdict is Verdict.AGREES
+    h100 = SimpleNamespace(**{**vars(H200), "name": "NVIDIA H100 80GB HBM3"})
+    of_model = replace(H800_CELL, gpu="H100", basis="model")
+    assert reproduction.judge(of_model, own, h100).verdict is Verdict.AGREES
 
 
 def test_rates_are_compared_as_shares_of_what_each_gpu_promises():
@@ -390,14 +390,6 @@ def test_a_single_round_is_never_judged_and_more_rounds_are_preferred(monkeypatc
     monkeypatch.setattr(ours, "_select", lambda rounds, _: (Own(1, "x", "", n=rounds), ""))
     for rounds, taken in (((1,), 1), ((1, 9), 9), ((9, 1), 9), ((1, 1), 1)):
         assert ours.own_value(rounds, of_lud)[0].n == taken
-
-
-def test_what_is_stated_of_one_model_is_judged_on_that_alone():
-    c = replace(H800_CELL, gpu="H100", basis="model")
-    own = Own(40, "cycles", "f")
-    for name, verdict in (("H100 80GB HBM3", "agrees"), ("H200", "other hardware")):
-        device = SimpleNamespace(**{**vars(H200), "name": f"NVIDIA {name}"})
-        assert reproduction.judge(c, own, device).verdict.value == verdict
 
 
 @pytest.mark.parametrize(
