@@ -50,16 +50,11 @@ def test_rows_without_a_time_keep_status_and_reason(paper):
     assert not absent.loc["drop_off", "verified"]
 
 
-def test_samples_keep_throttled_ones_and_unknown_clocks(paper):
+def test_throttled_samples_are_kept_and_in_times_only_where_there_are_no_others(paper, load_groups):
     assert paper.samples["throttled"].sum() == 3 * 2 * 4  # dsm, iso and best, in four modes
     assert paper.samples["sm_clock_mhz"].isna().any()
     row = paper.rows[paper.rows["throttled"] > 0].iloc[0]
-    assert row["samples"] == 21 and row["n"] == 18
-
-
-def test_times_leave_throttled_samples_out_unless_there_are_no_others(paper, load_groups):
-    row = paper.rows[paper.rows["throttled"] > 0].iloc[0]["row"]
-    assert len(loading.usable_times(paper)[row]) == 18
+    assert row["samples"] == 21 and row["n"] == len(loading.usable_times(paper)[row["row"]]) == 18
     group = planted.group("nw", {"n": 64}, 1.0)
     group["rows"][0]["samples"]["throttled"] = [True] * 21
     results = load_groups(group)
@@ -294,8 +289,8 @@ def two() -> dict:
     return planted.document([planted.group("hotspot", size, 1.0) for size in sizes])
 
 
-def test_an_invalid_group_is_read_and_left_out(two, save):
-    path = save(disturbed(two))
+def test_an_invalid_group_is_read_and_left_out_and_a_valid_one_stands_for_it(two, save):
+    path = save(disturbed(two), "b/disturbed.json")
     assert msgspec.to_builtins(read_document(path).groups[0].invalid) == [WHY]
     results = load([path])
     assert list(results.groups["group"]) == ["0.1"]
@@ -304,14 +299,9 @@ def test_an_invalid_group_is_read_and_left_out(two, save):
     notes = [note for note in results.notes if "is left out" in note]
     assert len(notes) == 1 and "rows=1024" in notes[0] and str(path) in notes[0]
     assert "another process computed on this GPU; end it and measure again." in notes[0]
-
-
-def test_a_valid_measurement_stands_for_an_invalid_later_one(two, save):
-    later = disturbed(two)
-    later["provenance"]["date_utc"] = "2026-11-22T10:15:00Z"
-    results = load([save(two, "a.json"), save(later, "b.json")])
-    dates = dict(zip(results.groups["size_label"], results.groups["date"], strict=True))
-    assert sorted(dates.values()) == ["2026-11-21T10:15:00Z", "2026-11-22T10:15:00Z"]
+    early = {**two, "provenance": {**two["provenance"], "date_utc": "2026-11-20T10:15:00Z"}}
+    dates = load([path, save(early, "a.json")]).groups["date"]
+    assert sorted(dates) == ["2026-11-20T10:15:00Z", "2026-11-21T10:15:00Z"]
 
 
 def test_a_disturbed_microbenchmark_is_left_out_and_told(save):

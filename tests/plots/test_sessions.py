@@ -68,6 +68,17 @@ def three() -> list[dict]:
     ]
 
 
+def two_sessions(clock: float) -> list[dict]:
+    """tma was measured in a later session alone, beside the baseline: as where its code was new.
+    Every time there is ``clock`` times as long."""
+    found = []
+    for day, (ms, variant, best) in enumerate(((3.0, "overlap", 1.2), (3.0 * clock, "tma", 1.3))):
+        speedups = {"baseline": (1.0, 1.0), variant: (1.1, best)}
+        group = planted.group("nw", {"n": 64}, ms, speedups=speedups)
+        found.append(planted.document([group], date=f"2026-11-2{day}T10:00:00Z"))
+    return found
+
+
 def tma(results):
     c = results.comparisons
     return c[(c["variant"] == "nw/tma") & (c["role"] == "best")].iloc[0]
@@ -102,16 +113,7 @@ def test_sessions_of_one_file_or_of_several(save, as_one_file):
 
 
 def test_a_variant_that_a_later_session_alone_has_is_filled_in(save):
-    """As where a variant was measured again, with the baseline beside it, when its code was new."""
-
-    def of(ms: float, variant: str, date: str) -> dict:
-        speedups = {"baseline": (1.0, 1.0), variant: (1.1, 1.2)}
-        document = planted.document([planted.group("nw", SIZE, ms, speedups=speedups)])
-        document["provenance"]["date_utc"] = date
-        return document
-
-    first = of(3.0, "overlap", "2026-11-20T10:00:00Z")
-    later = of(6.0, "tma", "2026-11-21T10:00:00Z")
+    first, later = two_sessions(clock=2.0)
     alone = {"rest": load([save(first, "a.json")]), "tma": load([save(later, "b.json")])}
     both = load([save(sessions_of(first, later))])
     assert len(both.groups) == 1 and set(both.rows["group"]) == set(both.groups["group"])
@@ -138,19 +140,14 @@ def test_controls_stay_those_of_their_run(save):
     assert (controls["ratio"] == controls["run_ratio"]).all()
 
 
-def test_a_session_in_two_files_counts_once(save):
+def test_a_session_in_two_files_counts_once_and_one_of_other_code_not(save):
     documents = three()
-    results = load([save(sessions_of(*documents)), save(documents[1], "again.json")])
-    assert tma(results)["sessions"] == 3
-
-
-def test_other_code_is_no_session(save):
-    documents = three()
+    twice = [save(sessions_of(*documents)), save(documents[1], "again.json")]
+    assert tma(load(twice))["sessions"] == 3
     for row in documents[1]["groups"][0]["rows"]:
         row["source_digest"] = "cd" * 32
-    results = load([save(d, f"{i}.json") for i, d in enumerate(documents)])
-    c = tma(results)
-    assert c["sessions"] == 2 and c["gpus"] == 1 and np.isnan(c["next_low"])
+    c = tma(load([save(d, f"{i}.json") for i, d in enumerate(documents)]))
+    assert (c["sessions"], c["gpus"]) == (2, 1) and np.isnan(c["next_low"])
 
 
 def test_what_was_measured_once_has_the_spread_of_its_app(save):
@@ -277,22 +274,8 @@ def test_between_two_gpus_times_and_ratios_divide_and_there_is_one_judge(record)
 # --- Where sessions differ ------------------------------------------------------------------------
 
 
-def later_session(save, clock=1.2):
-    """tma was measured in a later session of the file alone, beside the baseline, at another clock:
-    every time there is longer."""
-
-    def of(ms, variant, date, best):
-        speedups = {"baseline": (1.0, 1.0), variant: (1.1, best)}
-        group = planted.group("nw", {"n": 64}, ms, speedups=speedups)
-        return planted.document([group], date=date)
-
-    first = of(3.0, "overlap", "2026-11-20T10:00:00Z", 1.2)
-    later = of(3.0 * clock, "tma", "2026-11-21T10:00:00Z", 1.3)
-    return load([save(sessions_of(first, later), "sessions.json")])
-
-
 def test_a_row_of_a_later_session_divides_by_its_own_ratio(save):
-    results = later_session(save)
+    results = load([save(sessions_of(*two_sessions(clock=1.2)), "sessions.json")])
     rows = rows_beside(results)
     rows = rows[rows["repeat"] == 0].set_index(["strategy", "role"])
     compared = results.comparisons[~results.comparisons["control"]]
