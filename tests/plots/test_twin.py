@@ -567,14 +567,18 @@ def fit():
     return module
 
 
-def test_the_scales_are_those_that_the_script_fits():
+@pytest.fixture(scope="module")
+def of_h100():
+    """The recorded twins of an H100, and those that are kept unseen."""
+    return twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
+
+
+def test_the_scales_are_those_that_the_script_fits(of_h100):
     """Where they stand the likelihood of the gains is flat: no scale would better be another."""
     script = fit()
     some = {tuple(sorted(t.items())) for t in drawn_twins.drawn(400)}
     twins = [
-        t
-        for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
-        if not twin.is_random(t) or tuple(sorted(t.traits.items())) in some
+        t for t in of_h100[0] if not twin.is_random(t) or tuple(sorted(t.traits.items())) in some
     ]
     assert len(twins) == 552
     names = list(twin_places.SCALES)
@@ -594,15 +598,14 @@ def test_the_scales_are_those_that_the_script_fits():
         assert script.surprise(other, sets)[0] > value + 3
 
 
-def test_the_lot_is_always_the_same_and_of_possible_kernels():
+def test_the_lot_is_always_the_same_and_of_possible_kernels(of_h100):
     drawn = drawn_twins.drawn()
     assert drawn == drawn_twins.drawn(drawn_twins.COUNT) and len(drawn) == drawn_twins.COUNT
     assert len({tuple(t.items()) for t in drawn}) == len(drawn)
     assert not any(contradiction(t) or indivisible(t) or beyond_the_twin(t) for t in drawn)
     # All of them are in the record: with another lot it would be another record.
-    recorded = [t for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])]
+    recorded, unseen = of_h100
     assert sum(twin.is_random(t) for t in recorded) == len(drawn_twins.answering())
-    _, unseen = twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
     assert len(unseen) == len(drawn_twins.unseen()) == len(drawn_twins.UNSEEN)
     assert len(drawn_twins.answering()) + len(unseen) == len(drawn)
     for trait in ("layout", "halo", "common", "reads", "fma", "threads", "registers", "launches"):
