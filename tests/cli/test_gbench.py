@@ -202,13 +202,6 @@ def test_without_a_device_or_an_output_it_says_why(bench: Bench) -> None:
     assert done.stderr.splitlines()[-1] == "amasia-gbench: standard output cannot be written"
 
 
-def test_help_names_both_kinds_of_flags(bench: Bench) -> None:
-    done = bench.run("--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    for flag in ("--preset", "--cache", "--ceilings", "--benchmark_filter", "Exit codes:"):
-        assert flag in done.stdout
-
-
 @pytest.mark.skipif(not COMPARE.exists(), reason="needs compare.py (libbenchmark-tools)")
 def test_compare_reads_a_file_and_runs_the_program(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture

@@ -151,12 +151,16 @@ def measured(
     return out, tuning
 
 
-def test_it_verifies_and_compares_on_a_device(measured) -> None:
-    file = json.loads(measured[0].read_text())
-    rows = file["groups"][0]["rows"]
-    assert {row["variant"] for row in rows} == set(VARIANTS)
-    assert all(row["status"] == "ok" and len(row["source_digest"]) == 64 for row in rows)
-    assert file["groups"][0]["floor"] is not None  # the ceilings are linked, too
+def test_it_is_compared_reported_and_advised_on_a_device(measured) -> None:
+    out, page = measured[0], measured[0].with_name("report.html")
+    (group, *_) = json.loads(out.read_text())["groups"]
+    assert {row["variant"] for row in group["rows"]} == set(VARIANTS)
+    assert all(row["status"] == "ok" and len(row["source_digest"]) == 64 for row in group["rows"])
+    assert group["floor"] is not None  # the ceilings are linked, too
+    pytest.importorskip("matplotlib")
+    right(sys.executable, "-m", "plots", "report", out, "--out", page, cwd=ROOT)
+    assert "polynomial" in page.read_text()
+    assert "polynomial" in right(sys.executable, "-m", "plots", "advise", out, cwd=ROOT)
 
 
 def test_its_schedules_are_crossed_on_a_device(app, measured) -> None:
@@ -177,14 +181,6 @@ def test_it_is_profiled_on_a_device_or_says_why_not(app, measured) -> None:
         assert all(row["counters"]["instructions"] > 0 for row in group["rows"])
     else:  # no Nsight Compute, or no permission
         assert done.returncode == 1 and done.stderr.rstrip().endswith("so nothing is attributed")
-
-
-def test_its_results_are_reported_and_advised(measured) -> None:
-    pytest.importorskip("matplotlib")
-    out, page = measured[0], measured[0].with_name("report.html")
-    right(sys.executable, "-m", "plots", "report", out, "--out", page, cwd=ROOT)
-    assert "polynomial" in page.read_text()
-    assert "polynomial" in right(sys.executable, "-m", "plots", "advise", out, cwd=ROOT)
 
 
 # --- Digests --------------------------------------------------------------------------------------
@@ -252,15 +248,6 @@ def test_what_can_change_a_result_changes_its_digest(prefix, softmax, tmp_path) 
 # --- Mistakes -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def configured(prefix, tmp_path_factory) -> pathlib.Path:
-    """The app of the page, for which CMake has tried the compilers."""
-    source = page_into(tmp_path_factory.mktemp("mistakes") / "mine")
-    done = configure(source, *settings_of(prefix))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return source
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -272,14 +259,16 @@ def configured(prefix, tmp_path_factory) -> pathlib.Path:
         ("project(", "unset(CMAKE_BUILD_TYPE CACHE)\nproject(", "CMAKE_BUILD_TYPE is not set"),
     ],
 )
-def test_a_mistake_is_named(prefix, configured, old: str, new: str, said: str) -> None:
+def test_a_mistake_is_named(prefix, app, old: str, new: str, said: str) -> None:
+    """In the folder of the app that was built, for which CMake has tried the compilers."""
     if "CUDA" in old and not built_with_cuda():
         pytest.skip("an installed suite without CUDA asks for none")
-    lists = configured / "CMakeLists.txt"
+    source = app.parents[1]
+    lists = source / "CMakeLists.txt"
     text = lists.read_text()
     assert old in text
     lists.write_text(text.replace(old, new))
-    done = configure(configured, *settings_of(prefix))
+    done = configure(source, *settings_of(prefix))
     lists.write_text(text)
     assert done.returncode != 0
     assert re.search(said, done.stderr), done.stderr

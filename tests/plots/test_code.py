@@ -121,29 +121,23 @@ def test_every_strategy_has_its_own_colour_and_marker():
     assert style.COMPARATOR_COLOUR not in style.COLOURS.values()
 
 
-def test_code_lines_leave_out_comments_and_blanks(tmp_path):
-    file = tmp_path / "apps" / "nw" / "tma.cu"
-    file.parent.mkdir(parents=True)
-    file.write_text("// why\n\nint a;\n  // more\nint b;  // here\n", encoding="utf-8")
-    assert code_lines("apps/nw/tma.cu", tmp_path) == 2
-    assert code_lines("apps/nw/cublas.cu", tmp_path) is None
-    (file.parent / "helper.cu").write_text("", encoding="utf-8")
-    assert built_variants(tmp_path) == {"nw/tma"}
-
-
-def test_involved_lines_follow_the_includes_of_the_app_and_of_the_ways_to_move(tmp_path):
+def test_lines_of_code_and_of_all_that_is_included_of_the_app_and_of_the_ways_to_move(tmp_path):
     files = {
-        "apps/nw/tma.cu": '#include "apps/nw/kernel.cuh"\n#include "harness/app.hpp"\nint a;\n',
-        "apps/nw/kernel.cuh": '// why\n#include "variants/ring.hpp"\n#include <cmath>\nint b;\n',
+        "apps/nw/tma.cu": '#include "apps/nw/kernel.cuh"\n#include "harness/app.hpp"\n\nint a;\n',
+        "apps/nw/kernel.cuh": '  // why\n#include "variants/ring.hpp"\n#include <cmath>\nint b;\n',
+        "apps/nw/helper.cu": "",
         "apps/nw/unused.cuh": "int c;\n",
-        "variants/ring.hpp": '#include "apps/nw/kernel.cuh"\nint d;\n\nint e;\n',
+        "variants/ring.hpp": '#include "apps/nw/kernel.cuh"\nint d;\n\nint e;  // here\n',
         "harness/app.hpp": "int f;\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+    assert code_lines("apps/nw/tma.cu", tmp_path) == 3
     assert involved_lines("apps/nw/tma.cu", tmp_path) == 3 + 3 + 3
+    assert code_lines("apps/nw/cublas.cu", tmp_path) is None
     assert involved_lines("apps/nw/cublas.cu", tmp_path) is None
+    assert built_variants(tmp_path) == {"nw/tma"}
 
 
 def simulated(hex_colour, matrix):

@@ -223,13 +223,6 @@ def test_cells_of_rows_without_a_time(paper, strategy, kind):
     assert cell(odd, verdict, strategy).kind == kind
 
 
-def test_colours_are_symmetric_in_the_logarithm(load_groups):
-    speedups = {"baseline": (1, 1), "overlap": (2.0, 1.0), "tma": (0.5, 4.0)}
-    results = load_groups(planted.group("nw", {"n": 64}, 1.0, speedups=speedups))
-    norm = heatmap(results).axes[1]._colorbar.mappable.norm
-    assert norm(np.log2(2.0)) - 0.5 == pytest.approx(0.5 - norm(np.log2(0.5)))
-
-
 def test_roofline_puts_rates_over_intensities_under_the_ceilings(paper):
     (ax,) = roofline(paper.where(**MAIN)).axes
     found = markers(ax)

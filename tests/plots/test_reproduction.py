@@ -335,14 +335,6 @@ def test_rates_are_compared_as_shares_of_what_each_gpu_promises():
         assert line.verdict is verdict and line.ratio == pytest.approx(value / 0.95)
 
 
-def test_what_the_recorded_gpus_promise_is_known(record):
-    """Of every rate that is compared as a share, so that the page compares shares alone."""
-    shares = [c for c in published.comparisons() if c.kind in ("share", "own share")]
-    for device in {f.device.name: f.device for f in record.recorded}.values():
-        for c in shares:
-            assert published.theory(c.theory, device), (device.name, c.id, c.theory)
-
-
 def test_a_value_that_is_missing_says_why():
     assert reproduction.judge(H800_CELL, None, H200).verdict is Verdict.NOT_RECORDED
     line = reproduction.judge(H800_CELL, None, H200, "skipped: no such unit")
@@ -558,11 +550,6 @@ def test_statuses_pretend_nothing(memory_file):
             continue
         assert e.counted in ("not measured yet", "not reproducible here"), e.item.id
         assert all(line.own is None for line in e.lines)
-
-
-def test_outside_evidence_is_cited_in_a_column_of_its_own(page):
-    row = next(line for line in page.splitlines() if line.startswith("| [000-07]"))
-    assert "STRIDE 32" in row and "](https://github.com/HPMLL/NVIDIA-Hopper-Benchmark/blob/" in row
 
 
 def test_text_of_a_result_file_is_shown_as_it_is(memory_file, save):

@@ -155,19 +155,6 @@ def gains_by_blocks():
         yield traits, speedups(tma=1.2 * 1.05 ** math.log2(blocks_of({**MIDDLE, **traits})))
 
 
-def test_a_strategy_that_one_of_the_nearest_lacks_is_answered_for_by_the_others(save):
-    made = document(*grid())
-    rows = made["microbenchmarks"][0]["rows"]
-    made["microbenchmarks"][0]["rows"] = [
-        row
-        for row in rows
-        if row["at"]["strategy"] != "tma" or (row["at"]["rows"], row["at"]["fma"]) != ("16", "16")
-    ]
-    found = asked(twin.recorded_twins([save(made)]), rows="16", fma="8")
-    assert any("tma" not in of.strategies for of in found.twins)
-    assert "tma" in {c.measured.strategy for c in found.choices}
-
-
 def test_a_gain_follows_the_blocks_whatever_limits_them(save):
     twins = twin.recorded_twins([save(document(*gains_by_blocks()))])
     for registers, workspace in (("128", "24576"), ("160", "0"), ("96", "8192")):
@@ -320,16 +307,6 @@ def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
     assert main(["advise", path, "--traits", file, *option]) == 2
     said = capsys.readouterr()
     assert said.err.startswith(f"plots: {why}") and said.out == ""
-
-
-def test_what_is_not_named_is_as_in_twins_of_the_kind(save):
-    halo = {"layout": "box", "halo": "4", "reads": "5"}
-    record = document(*grid(), (halo, speedups()), ({**halo, "fma": "1"}, speedups()))
-    twins = twin.recorded_twins([save(record)])
-    assert twin_traits.traits_of({"rows": "16"}, twins)["reads"] == "1"
-    assert twin_traits.traits_of({"rows": "16", "halo": "4"}, twins)["reads"] == "5"
-    assert twin_traits.traits_of({"halo": "2"}, twins)["layout"] == "box"
-    assert twin_traits.traits_of({"layout": "box", "halo": "0"}, twins)["reads"] == "1"
 
 
 def test_traits_may_be_named_as_people_do(twins):
