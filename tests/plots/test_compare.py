@@ -191,13 +191,10 @@ def test_nothing_is_concluded_from_what_was_disturbed(run, side):
 
 
 @pytest.mark.parametrize(("rounds", "outcome"), [(7, Outcome.FASTER), (6, Outcome.NOT_RESOLVED)])
-def test_too_few_rounds_are_said(save, rounds, outcome):
+def test_too_few_rounds_are_said(run, rounds, outcome):
     """Six rounds on each side tell nothing apart at 95 %, seven do, where all rows differ."""
-    sides = [
-        load([save(planted.document([planted.group("nw", SIZE, factor, rounds=rounds)],
-                                      gpu=gpu), f"{factor}.json")])
-        for factor, gpu in ((1.0, None), (2.0, planted.A100))
-    ]  # fmt: skip
+    a100 = of_machine("device", **planted.A100)
+    sides = [run("new", rounds=rounds), run("old", lambda _row: 2.0, a100, rounds=rounds)]
     found = compare(*sides)
     assert set(outcomes(found).values()) == {outcome}
     told = [w for w in found.warnings if "too few rounds" in w]
@@ -251,14 +248,12 @@ def test_sessions_tell_how_far_rows_move(run, gpus, now, low, high):
     assert "GPU of the model" not in tma_.cause or now not in gpus
 
 
-def test_other_sessions_add_what_they_know(save):
+def test_other_sessions_add_what_they_know(run):
     """With --sessions the samples of one run each do not count as all there is."""
 
     def file(name, gpu, factor):
-        group = planted.group("nw", SIZE, factor, half=1e-4, rounds=41)
-        document = planted.document([group])
-        document["provenance"]["device"].update(uuid_hash=gpu, driver_version=12000 + len(name))
-        return load([save(document, f"{name}.json")])
+        other = of_machine("device", uuid_hash=gpu, driver_version=12000 + len(name))
+        return run(name, lambda _row: factor, other)
 
     new, old = file("new1", "a", 1.005), file("older", "b", 1.0)
     assert {v.knows for v in compare(new, old).values if v.quantity == "time"} == {"one run each"}

@@ -21,7 +21,6 @@ from plots.papers.generations import steps
 from plots.report import references
 from plots.report.tables import row_records
 from plots.statistics.between import LEAST_ROWS, Components, SessionValue
-from plots.statistics.claims import most_difference
 
 SIZE = {"n": 512}
 
@@ -195,15 +194,6 @@ def test_a_session_without_the_least_rounds_does_not_stand_for_those_that_have_t
     assert shown(8, 15, of_one_code=False) == [8]
     header = (ROOT / "harness" / "statistics" / "schedule.hpp").read_text()
     assert f"least_rounds = {LEAST_ROUNDS};" in header
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "most"),
-    [(0.99, 1.01, 1 / 0.99 - 1), (0.985, 1.019, 0.019), (0.97, 1.01, None), (0.0, 1.01, None)],
-)
-def test_a_tie_differs_by_two_percent_at_most(low, high, most):
-    found = most_difference(low, high)
-    assert found is None if most is None else found == pytest.approx(most)
 
 
 # --- Times and ratios that stand side by side divide ----------------------------------------------

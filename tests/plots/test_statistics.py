@@ -174,26 +174,6 @@ def test_predictions_on_known_rows(kind):
     assert len(kind["differences"]) == len(rows) - 1
 
 
-def test_many_rows_on_few_gpus_say_little_of_the_next_gpu():
-    """The worst case: what a GPU does to one row it does to all of its kind. A row and its pool
-    then say the same twice, so that a little less than 90 % is promised."""
-    rng = np.random.default_rng(2)
-    gpu, inside, alone = 0.01, 0, 0
-    for _ in range(400):
-        # Two GPUs were seen, and a third comes: each moves all twenty rows by the same.
-        effects = gpu * rng.standard_normal(3)
-        rows = [[SessionValue(name, e) for name, e in zip("ab", effects, strict=False)]] * 20
-        kind = pooled_components(rows)
-        assert kind.gpu_degrees == 1
-        prediction = predict(rows[0], kind, 0.9)
-        inside += prediction.low <= math.exp(effects[2]) <= prediction.high
-        # Were the rows taken for as many GPUs, it would be outside far more often than it says.
-        sure = predict(rows[0], kind._replace(gpu_degrees=20, most_gpu_degrees=20), 0.9)
-        alone += sure.low <= math.exp(effects[2]) <= sure.high
-    assert inside / 400 >= 0.77
-    assert alone / 400 < 0.72
-
-
 def test_a_row_that_moved_does_not_widen_the_others():
     rows = [[SessionValue("a", 0.001 * (i % 3)), SessionValue("b", 0.001)] for i in range(11)]
     before = predict([SessionValue("a", 0)], pooled_components(rows)).half_width
