@@ -47,21 +47,14 @@ def file(tmp_path):
     return path
 
 
-def test_writing_replaces_only_what_is_between_the_markers(file, paper):
+def test_only_what_is_between_the_markers_is_replaced_and_checked(file, paper):
     assert readme.write(paper, file) == [file, file.parent / readme.PICTURE]
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# Title\n\nbefore\n") and text.endswith("\nafter\n")
     assert "\nold\n" not in text
     assert "![Speed-up of each strategy over baseline, NVIDIA H200, 2026-11-21; cold cache" in text
-    before = file.read_bytes(), (file.parent / readme.PICTURE).read_bytes()
-    readme.write(paper, file)
-    assert before == (file.read_bytes(), (file.parent / readme.PICTURE).read_bytes())
-
-
-def test_check_finds_a_changed_verdict_and_a_changed_picture(file, paper):
-    readme.write(paper, file)
+    # Written again it would be the same, and what was changed since is found.
     assert readme.check(paper, file) == []
-    text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("1.31×", "1.51×"), encoding="utf-8")
     assert any("1.51×" in line for line in readme.check(paper, file))
     file.write_text(text, encoding="utf-8")
@@ -130,10 +123,6 @@ def test_the_sentence_of_a_gpu_counts_cases_and_names_the_winners(load_groups):
 
 
 # --- The page -------------------------------------------------------------------------------------
-
-
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
 
 
 def _shown(text):

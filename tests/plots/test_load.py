@@ -368,13 +368,9 @@ def test_the_current_record_of_a_gpu_stands_for_it(results: Path) -> None:
     assert [path.parent.name for path in found] == ["a", "b"]
     named = results / "0.1.0" / "a" / "paper.json"
     assert find_files([named])[0] == [named]
-
-
-def test_only_a_folder_with_checksums_is_a_frozen_record(results: Path) -> None:
-    path = results / "0.1.0" / "b" / "paper.json"
-    assert frozen.version_of(path) == "0.1.0" and frozen.version_of(results / "a" / "x") == ""
+    assert frozen.version_of(named) == "0.1.0" and frozen.version_of(results / "a" / "x") == ""
     (results / "0.1.0" / frozen.CHECKSUMS).unlink()
-    assert frozen.version_of(path) == ""
+    assert frozen.version_of(named) == ""
 
 
 def test_gpus_are_compared_as_one_version_recorded_them(results: Path) -> None:

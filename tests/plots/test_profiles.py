@@ -43,8 +43,10 @@ def rows_of(path):
     return list(load([path]).rows.itertuples())
 
 
-def test_a_profile_is_no_result_and_nothing_is_said_of_it(save, results):
+def test_a_profile_is_found_beside_results_and_is_none_itself(save, results):
     profile = save_profile(save, results)
+    assert find_profiles([results.parent]) == [profile] == find_profiles([results, profile])
+    assert len(profiles_beside(load([results]))) == len(load_profiles([profile])) > 0
     found, notes = find_files([results.parent])
     assert found == [results] and notes == []
     assert find_files([results, profile])[0] == [results]
@@ -53,18 +55,12 @@ def test_a_profile_is_no_result_and_nothing_is_said_of_it(save, results):
         find_files([profile])
 
 
-def test_profiles_are_found_in_folders_and_beside_results(save, results):
-    profile = save_profile(save, results)
-    assert find_profiles([results.parent]) == [profile] == find_profiles([results, profile])
-    assert len(profiles_beside(load([results]))) == len(load_profiles([profile])) > 0
-
-
 def test_counters_come_to_the_row_they_were_counted_of(save, results):
     document = json.loads(results.read_text())
 
     def counted(row):
         best_tma = row["variant"] == "nw/tma" and row["role"] == "best"
-        return planted.counters(instructions=7.0 if best_tma else 9.0)
+        return planted.counters(instructions=7.0 if best_tma else 9.0, dram_use=None)
 
     profiles = load_profiles([save(planted.profile(document, counted), "r/profile.json")])
     found = {
@@ -74,6 +70,8 @@ def test_counters_come_to_the_row_they_were_counted_of(save, results):
     }
     assert found["nw/tma", "best"] == 7
     assert found["nw/tma", "iso"] == found["nw/baseline", "best"] == 9
+    profile = next(iter(profiles.by_key.values()))
+    assert profile["dram_use"] is None and profile.stalls["barrier"] == 0.2
 
 
 def change_rows(**changed):
@@ -100,13 +98,6 @@ def test_of_another_row_nothing_is_taken(save, results, change, is_stale):
     tma = next(r for r in rows_of(results) if r.variant == "nw/tma" and r.role == "best")
     assert len(profiles) and profiles.of(tma) is None
     assert bool(profiles.of_other_code(load([results]))) == is_stale
-
-
-def test_what_was_not_counted_is_absent(save, results):
-    profiles = load_profiles([save_profile(save, results, dram_use=None)])
-    profile = next(iter(profiles.by_key.values()))
-    assert profile["dram_use"] is None and profile["instructions"] == 100_000
-    assert profile.stalls["barrier"] == 0.2
 
 
 def test_a_damaged_or_foreign_file_is_refused_in_one_line(save, results):

@@ -109,6 +109,8 @@ def test_sessions_of_one_file_or_of_several(save, as_one_file):
     assert c["low"] < c["run_low"] < c["run_high"] < c["high"]
     assert advise(results)[0].sentence().endswith("; 3 runs on 2 GPUs.")
     assert bool(results.notes) is not as_one_file  # of two files, which one counts is said
+    controls = results.comparisons[results.comparisons["control"]]
+    assert (controls["ratio"] == controls["run_ratio"]).all()
 
 
 def test_a_variant_that_a_later_session_alone_has_is_filled_in(save):
@@ -131,12 +133,6 @@ def test_a_variant_that_a_later_session_alone_has_is_filled_in(save):
     assert samples["time_ms"].tolist() == of_row["time_ms"].tolist()
     assert set(samples["row"]) == set(filled_in["row"])
     assert len(both.samples) == both.rows["samples"].sum()
-
-
-def test_controls_stay_those_of_their_run(save):
-    results = load([save(sessions_of(*three()))])
-    controls = results.comparisons[results.comparisons["control"]]
-    assert (controls["ratio"] == controls["run_ratio"]).all()
 
 
 def test_a_session_in_two_files_counts_once_and_one_of_other_code_not(save):
