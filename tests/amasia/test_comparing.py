@@ -149,22 +149,6 @@ def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(
         raw_stream("0x57ab")
 
 
-def test_without_a_script_the_time_is_that_of_the_call(script: Script, problem: Problem) -> None:
-    script({})
-
-    def slow(stream: int) -> None:
-        time.sleep(0.002)
-        problem.output = "right"
-
-    def quick(stream: int) -> None:
-        time.sleep(0.0005)
-        problem.output = "right"
-
-    result = problem.compare(implementations={"slow": slow, "quick": quick}, **QUICK)
-    assert 1 < result.ratio < 8
-    assert result.timings["slow"].median_ms.value >= 2
-
-
 def test_a_hot_cache_and_work_are_in_the_result(script: Script, problem: Problem) -> None:
     work = {"operations": 2e9, "bytes_read": 3e6, "bytes_written": 1e6}
     result = problem.compare(cache="hot", work=work, **QUICK)

@@ -56,18 +56,11 @@ def test_the_inventory_is_whole_and_every_id_is_mapped_or_says_why():
             made = f"apps/{app}/baseline.cu" if app != name else f"microbench/{name}.cu"
             assert name == "ceilings" or (ROOT / made).exists(), item.id
     assert {c.id for c in published.comparisons()} <= ids
+    assert all(0 < c.low <= c.high for c in published.comparisons())
     assert set(reproduction.notes()) <= ids
     assert {row["id"] for row in published.read_csv(published.FOLDER / "opcodes.csv")} <= ids
     for note in reproduction.notes().values():
         assert bool(note.outside) == bool(note.source), note.id
-
-
-def test_every_comparison_can_be_read_and_its_derived_value_exists():
-    for c in published.comparisons():
-        for s in ours.selectors(c.own):
-            assert s.kind != "derived" or s.name in ours.DERIVATIONS, c.own
-        assert c.low <= c.high and c.low > 0, c.label
-        assert not c.theory or c.kind != "share" or published.theory(c.theory, c.gpu), c.label
 
 
 HEAD = "id,label,gpu,file,where,column,own,scale,relation,tolerance,basis\n"
@@ -248,22 +241,6 @@ def test_each_half_of_a_quotient_comes_from_whichever_file_has_it(save):
     assert own.value == 0.5 and own.file.endswith("dsm.json")
     best, _ = ours.own_value(files, "best memory/latency latency method=luo")
     assert best.value == 282.0
-
-
-def test_a_point_means_one_recorded_row(recorded):
-    rows = {}
-    for file in recorded:
-        for m in file.document.microbenchmarks:
-            rows.setdefault(m.name, []).append(m.rows)
-    for c in published.comparisons():
-        for s in ours.selectors(c.own):
-            if s.kind != "point":
-                continue
-            # One that was written after the last recording has none yet, and the page says so.
-            assert s.name in rows or (ROOT / "microbench" / f"{s.name}.cu").exists(), c.own
-            for of_file in rows.get(s.name, []):
-                found = [r for r in of_file if r.quantity == s.quantity and s.meets(r.at)]
-                assert len(found) == 1, (c.id, c.own)
 
 
 # The verdict follows from the figures

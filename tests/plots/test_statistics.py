@@ -105,15 +105,6 @@ def test_intervals_of_rounds_are_those_of_the_harness(case):
     assert ratio.resolved == case["resolved"]
 
 
-def test_several_series_are_judged_as_each_alone():
-    rng = np.random.default_rng(8)
-    series = np.exp(np.round(0.01 * rng.standard_normal((50, 31)).cumsum(axis=1), 2))
-    together = spread_of_rounds(series, 0.99)
-    for i, values in enumerate(series):
-        alone = spread_of_rounds(values[None], 0.99)
-        assert [column[i] for column in together] == pytest.approx([c[0] for c in alone])
-
-
 # --- Between runs ---------------------------------------------------------------------------------
 
 

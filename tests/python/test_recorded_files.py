@@ -61,21 +61,6 @@ def test_apps_of_one_session_are_named() -> None:
     assert named is not None and set(re.findall(r"\w+", named[1])) - {"and"} == alone
 
 
-def test_the_points_of_microbenchmarks_are_counted() -> None:
-    folder = "0.1.0/h100-80gb-hbm3"
-    (line,) = (line for line in section(folder).splitlines() if "`paper` forms" in line)
-    names = re.findall(r"`(\w+)`", line.split(" | ")[0])
-    rows = {
-        name: [row for m in document(folder, name).microbenchmarks for row in m.rows]
-        for name in names
-    }
-    skipped = {name: sum(r.status == "skipped" for r in of) for name, of in rows.items()}
-    values = sum(row.status == "ok" for of in rows.values() for row in of)
-    assert f"{values:,} values" in line
-    assert f"{sum(skipped.values())} points were skipped" in line
-    assert f"{skipped['dsm']} of them of `dsm`" in line
-
-
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.name)
 def test_a_frozen_record_is_as_it_was_frozen(record: Path) -> None:
     listed = (record / "SHA256SUMS").read_text(encoding="utf-8")
