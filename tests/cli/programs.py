@@ -7,6 +7,8 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,8 +24,24 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 Run = Callable[..., subprocess.CompletedProcess]
 
 
+def cached(name: str) -> str:
+    """An entry of the cache of the build folder, empty where there is none."""
+    text = (BUILD / "CMakeCache.txt").read_text()
+    found = re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
 def built_with_cuda() -> bool:
-    return "AMASIA_CUDA:BOOL=OFF" not in (BUILD / "CMakeCache.txt").read_text()
+    return cached("AMASIA_CUDA") != "OFF"
+
+
+def nvcc() -> str:
+    """Skips where there is none."""
+    places = (os.environ.get("CUDACXX"), cached("CMAKE_CUDA_COMPILER"), shutil.which("nvcc"))
+    for path in (*places, "/usr/local/cuda/bin/nvcc"):
+        if path and os.path.exists(path):
+            return path
+    pytest.skip("no nvcc here")
 
 
 def program(name: str) -> str:

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 import pytest
-from programs import ROOT, Stubbed, built_with_cuda, program, read_result, runner
+from programs import ROOT, Stubbed, built_with_cuda, nvcc, program, read_result, runner
 
 from plots.data.documents import read_document
 from plots.data.load import load
@@ -326,13 +326,6 @@ def test_every_description_of_the_page_is_one(bench: Bench) -> None:
 # Against real machine code.
 
 
-def nvcc() -> str:
-    path = os.environ.get("CUDACXX") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    if not os.path.exists(path):
-        pytest.skip("no nvcc here")
-    return path
-
-
 @pytest.fixture(scope="session")
 def cubins(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """The kernels of the page as cubins for two architectures and as PTX."""
@@ -399,17 +392,8 @@ def test_old_against_new_on_a_gpu(bench: Bench, cubins: pathlib.Path) -> None:
     bench.link(cubins)
     beyond = KERNELS.split("\n\n")[1].replace('"new"', '"beyond"').replace('"n" }', '"n + 2" }')
     bench.write(KERNELS.replace("old.cubin", old) + "\n" + beyond)
-    bench.run(
-        "saxpy.toml",
-        "--out",
-        "result.json",
-        "--seconds",
-        "1",
-        "--cache",
-        "cold",
-        program="amasia",
-        status=1,
-    )
+    once = ("--out", "result.json", "--seconds", "1", "--cache", "cold")
+    bench.run("saxpy.toml", *once, program="amasia", status=1)
     rows = bench.rows()
     assert rows["baseline"]["status"] == rows["new"]["status"] == "ok"
     assert rows["baseline"]["evidence"][0]["kernel"] == "saxpy"

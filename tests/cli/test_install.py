@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from programs import BUILD, ROOT, built_with_cuda, read_result
+from programs import BUILD, ROOT, built_with_cuda, cached, read_result
 
 PAGE = ROOT / "docs" / "your-own-app.md"
 VARIANTS = ["polynomial/baseline", "polynomial/overlap", "polynomial/tma"]
@@ -27,13 +27,6 @@ def right(*command: object, cwd: pathlib.Path | None = None) -> str:
     done = ran(*command, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def cached(name: str) -> str:
-    """An entry of the cache of the build folder."""
-    text = (BUILD / "CMakeCache.txt").read_text()
-    found = re.search(rf"^{name}:[A-Z]+=(.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
 
 
 def page_into(folder: pathlib.Path) -> pathlib.Path:
