@@ -12,8 +12,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+
+from tests.process import executable, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
@@ -55,19 +58,10 @@ def program(name: str) -> str:
 
 
 def runner(name: str) -> Run:
-    def run(
-        *arguments: str, cwd: pathlib.Path | None = None, timeout: float = 600,
-        status: int | None = None, **environment: str,
-    ) -> subprocess.CompletedProcess:  # fmt: skip
-        """Fails where it ends with another than this status."""
-        done = subprocess.run(
-            [program(name), *map(str, arguments)], cwd=cwd, timeout=timeout, capture_output=True,
-            text=True, env={**os.environ, **environment},
-        )  # fmt: skip
-        assert status in (None, done.returncode), done.stdout + done.stderr
-        return done
+    def run_it(*arguments: object, **options: Any) -> subprocess.CompletedProcess:
+        return run(program(name), *arguments, **options)
 
-    return run
+    return run_it
 
 
 class Stubbed:
@@ -119,8 +113,5 @@ def sealed(document: dict) -> str:
 
 def fake_ncu_in(folder: pathlib.Path) -> pathlib.Path:
     """A program in the folder that answers as Nsight Compute's ncu does (fake_ncu.py)."""
-    ncu = folder / "ncu"
     fake = pathlib.Path(__file__).with_name("fake_ncu.py")
-    ncu.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
-    ncu.chmod(0o755)
-    return ncu
+    return executable(folder / "ncu", f'exec "{sys.executable}" "{fake}" "$@"\n')

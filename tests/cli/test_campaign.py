@@ -15,6 +15,8 @@ import slurm_cluster
 from programs import ROOT, program, read_result, runner
 from slurm_cluster import NODES, Cluster, wait_until
 
+from tests.process import executable, run
+
 SUBMIT = ROOT / "campaign/submit"
 MERGE = ROOT / "campaign/merge"
 SIZES = [1000 * i for i in range(1, 9)]
@@ -48,13 +50,11 @@ class Campaign:
         self.log = folder.parent / "opened"
         # The GPU is the one that Slurm gave: its node, and its number there.
         script = json.dumps({**SCRIPT, "log": str(self.log), "device": {"uuid": "UUID"}})
-        self.amasia = folder.parent / "amasia"
-        self.amasia.write_text(f"""#!/bin/bash
-script='{script}'
+        text = f"""script='{script}'
 export AMASIA_STUB=${{script/UUID/$SLURMD_NODENAME-$CUDA_VISIBLE_DEVICES}}
 exec {program("amasia-stub")} "$@"
-""")
-        self.amasia.chmod(0o755)
+"""
+        self.amasia = executable(folder.parent / "amasia", text, "/bin/bash")
 
     def submit(self, *options: str, sizes: list[int] = SIZES) -> str:
         """Returns the number of the array job."""
@@ -218,25 +218,15 @@ def test_a_node_that_dies_costs_the_groups_that_were_at_work(campaign: Campaign)
 @pytest.fixture
 def no_cluster(tmp_path: Path) -> Path:
     """A folder with an sbatch that only says how it was called."""
-    sbatch = tmp_path / "bin/sbatch"
-    sbatch.parent.mkdir()
-    sbatch.write_text(
-        f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\necho "${{ANSWER-7}}"\nexit $STATUS\n'
-    )
-    sbatch.chmod(0o755)
+    said = f'echo "$*" >>{tmp_path}/calls\necho "${{ANSWER-7}}"\nexit $STATUS\n'
+    executable(tmp_path / "bin" / "sbatch", said)
     return tmp_path
 
 
 def submit(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
-    return subprocess.run(
-        [SUBMIT, "--program", program("amasia-stub"), *arguments],
-        env={**os.environ, "PATH": path, "STATUS": "0", **environment},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    changed = {"PATH": path, "STATUS": "0", **environment}
+    return run(SUBMIT, "--program", program("amasia-stub"), *arguments, cwd=folder, **changed)
 
 
 def calls(folder: Path) -> list[str]:
@@ -309,5 +299,4 @@ def test_a_dry_run_submits_nothing(no_cluster: Path) -> None:
 
 def test_merging_nothing_says_so(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "absent"):
-        result = subprocess.run([MERGE, folder], capture_output=True, text=True, timeout=60)
-        assert result.returncode == 2 and "holds no campaign" in result.stderr
+        assert "holds no campaign" in run(MERGE, folder, status=2).stderr

@@ -13,20 +13,14 @@ import sys
 import pytest
 from programs import BUILD, ROOT, built_with_cuda, cached, read_result
 
+from tests.process import run
+
 PAGE = ROOT / "docs" / "your-own-app.md"
 VARIANTS = ["polynomial/baseline", "polynomial/overlap", "polynomial/tma"]
 
 
-def ran(*command: object, cwd: pathlib.Path | None = None) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=540, check=False
-    )
-
-
 def right(*command: object, cwd: pathlib.Path | None = None) -> str:
-    done = ran(*command, cwd=cwd)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return run(*command, cwd=cwd, status=0).stdout
 
 
 def page_into(folder: pathlib.Path) -> pathlib.Path:
@@ -45,7 +39,7 @@ def configure(source: pathlib.Path, *settings: str) -> subprocess.CompletedProce
         for language in ("CXX", "CUDA")
         if (path := cached(f"CMAKE_{language}_COMPILER"))
     ]
-    return ran("cmake", "-G", "Ninja", "-S", source, "-B", source / "build", *compilers, *settings)
+    return run("cmake", "-G", "Ninja", "-S", source, "-B", source / "build", *compilers, *settings)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +161,7 @@ def test_its_schedules_are_crossed_on_a_device(app, measured) -> None:
 
 def test_it_is_profiled_on_a_device_or_says_why_not(app, measured) -> None:
     out, tuning = measured[0].with_name("profile.json"), measured[1]
-    done = ran(app, "profile", "--roles", "iso", "--tuning", tuning, "--out", out)
+    done = run(app, "profile", "--roles", "iso", "--tuning", tuning, "--out", out)
     if done.returncode == 0:
         (group,) = read_result(out)["groups"]
         assert {row["variant"] for row in group["rows"]} == set(VARIANTS)

@@ -6,10 +6,11 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 
 import pytest
 from programs import ROOT, Run, cached, nvcc, read_result
+
+from tests.process import run
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -24,15 +25,8 @@ def built(build: pathlib.Path) -> pathlib.Path:
     ]
     compile_it = ["cmake", "--build", build, "--target", "amasia"]
     for command in (configure, [*compile_it, "--parallel", str(os.cpu_count() or 1)]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=3000)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        run(*command, timeout=3000, status=0)
     return build / "amasia"
-
-
-def run(program: pathlib.Path, *arguments: str, timeout: float = 1800):
-    return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, timeout=timeout, check=False
-    )
 
 
 def test_what_its_code_cannot_do_is_skipped_or_falls_back_and_the_rest_is_right(
@@ -45,8 +39,7 @@ def test_what_its_code_cannot_do_is_skipped_or_falls_back_and_the_rest_is_right(
     if capability <= 75:
         pytest.skip(f"PTX of compute_75 is not old on compute capability {capability}")
     program = built(tmp_path / "build")
-    result = run(program, "verify", "--preset", "smoke")
-    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    result = run(program, "verify", "--preset", "smoke", timeout=1800, status=0)
     assert " 0 failed" in result.stdout.splitlines()[-1]
     assert "launch failure" not in result.stdout + result.stderr
     listed = json.loads(run(program, "list", "--json").stdout)
@@ -55,8 +48,7 @@ def test_what_its_code_cannot_do_is_skipped_or_falls_back_and_the_rest_is_right(
     )
     out = tmp_path / "old.json"
     arguments = ("--preset", "smoke", "--roles", "iso", "--seconds", "0.2", "--out", str(out))
-    result = run(program, "run", app, *arguments)
-    assert result.returncode == 0, result.stderr[-3000:]
+    run(program, "run", app, *arguments, timeout=1800, status=0)
     rows = read_result(out)["groups"][0]["rows"]
     by_strategy = {r["variant"].split("/")[1]: r for r in rows if not r["repeat"]}
     assert by_strategy["baseline"]["fallback"] == ""

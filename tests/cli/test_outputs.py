@@ -13,6 +13,8 @@ import pytest
 from programs import program, read_result
 from test_stub import SLOW, THREE, Stub, finished_groups, wait_until
 
+from tests.process import run
+
 MOUNTS = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
 needs_mounts = pytest.mark.skipif(MOUNTS.returncode != 0, reason="nothing may be mounted here")
 
@@ -27,11 +29,8 @@ def with_a_mount(stub: Stub, options: str, *arguments: str) -> subprocess.Comple
     (stub.folder / "real.json").touch()
     stub.out.touch()
     mount = f'mount --bind real.json run.json{options} && exec "$@"'
-    return subprocess.run(
-        ["unshare", "--mount", "sh", "-c", mount, "sh", program("amasia-stub"), *arguments],
-        cwd=stub.folder, env={**os.environ, **stub.environment({})}, capture_output=True,
-        text=True, timeout=120, check=False,
-    )  # fmt: skip
+    command = ("unshare", "--mount", "sh", "-c", mount, "sh", program("amasia-stub"), *arguments)
+    return run(*command, cwd=stub.folder, **stub.environment())
 
 
 RUN = ("run", "stub", "--roles", "iso", "--size", "n=1000")
@@ -136,14 +135,12 @@ def test_foreign_files_in_a_folder_of_records_are_passed_over(stub: Stub) -> Non
 
 
 @pytest.mark.parametrize("locale", ["POSIX", "de_DE.UTF-8", "tr_TR.UTF-8", "none-such"])
-def test_a_locale_changes_no_number(stub: Stub, locales: str, locale: str) -> None:
+def test_a_locale_changes_no_number(
+    stub: Stub, locales: str, locale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stub.measure()
     plain = stub.run("export", str(stub.out), "--csv", "-").stdout
-    environment = {**os.environ, "LC_ALL": locale, "LOCPATH": locales}
     for name in ("HOME", "XDG_CACHE_HOME"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [program("amasia-stub"), "export", str(stub.out), "--csv", "-"],
-        env=environment, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    done = stub.run("export", str(stub.out), "--csv", "-", LC_ALL=locale, LOCPATH=locales)
     assert done.stdout == plain and "." in plain

@@ -15,6 +15,8 @@ import sys
 import pytest
 from programs import NO_GPU, ROOT, program, runner
 
+from tests.process import run
+
 PAGE = 100  # columns
 
 
@@ -114,10 +116,8 @@ def test_the_recipe_of_two_gpus_runs_and_compares_them(tmp_path):
         script = json.dumps({"device": {"name": gpu}, "drift": [factor]})
         runner("amasia-stub")(*command[1:], cwd=tmp_path, status=0, AMASIA_STUB=script)
     assert compare[0] == "./plots.sh"
-    done = subprocess.run(
-        [sys.executable, "-m", "plots", *compare[1:]], cwd=tmp_path, text=True, check=True,
-        capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    command = (sys.executable, "-m", "plots", *compare[1:])
+    done = run(*command, cwd=tmp_path, status=0, PYTHONPATH=str(ROOT))
     expected = "by the data sheets: 1.24 = min(FLOP 1.24, bandwidth 1.73)"
     assert f"expected of NVIDIA A100-SXM4-40GB {expected}" in done.stdout
     assert "stub: NEW is 1.500× as fast as OLD" in done.stdout

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from programs import fake_ncu_in, program
+from programs import ROOT, fake_ncu_in, program
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.process import executable, run
+
 FILES = ["cross-crossed", "paper-crossed", "paper-stub", "quick-crossed", "quick-stub"]
 FILES += ["stub", "sweep-crossed", "sweep-stub", "tuning"]
 
@@ -31,12 +31,8 @@ class Recorder:
         """Fails unless it ends with this status."""
         command = [ROOT / "scripts/record.sh", "--program", program("amasia-stub"), *self.paths]
         stub = json.dumps({"log": str(self.log), **(script or {})})
-        done = subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, timeout=240,
-            env={**os.environ, "AMASIA_STUB": stub, "NCU": "/nowhere/ncu", **environment},
-        )  # fmt: skip
-        assert done.returncode == status, done.stderr
-        return done
+        changed = {"AMASIA_STUB": stub, "NCU": "/nowhere/ncu", **environment}
+        return run(*command, *arguments, status=status, **changed)
 
     def measured(self) -> list[str]:
         """The groups and points that were begun, in order."""
@@ -84,11 +80,8 @@ def test_it_records_from_a_commit(
     stub = program("amasia-stub")
     has = json.loads(subprocess.check_output([stub, "list", "--json"], text=True))
     (tmp_path / "has.json").write_text(json.dumps({**has, "commit": commit, "dirty": dirty}))
-    other = tmp_path / "program"
-    other.write_text(
-        f'#!/bin/sh\n[ "$*" = "list --json" ] && exec cat {tmp_path}/has.json\nexec {stub} "$@"\n'
-    )
-    other.chmod(0o755)
+    listed = f'[ "$*" = "list --json" ] && exec cat {tmp_path}/has.json\n'
+    other = executable(tmp_path / "program", f'{listed}exec {stub} "$@"\n')
     recorder.paths.remove("--dirty")
     done = recorder.record("stub", "--program", str(other), status=2 if refused else 0)
     assert ("built from sources that no commit has" in done.stderr) == refused
@@ -150,9 +143,7 @@ else:
 def test_the_twin_is_measured_on_its_grid_and_for_kernels_random_traits(
     recorder: Recorder, tmp_path: Path
 ) -> None:
-    amasia = tmp_path / "amasia"
-    amasia.write_text(f"#!{sys.executable}\n{WITH_A_TWIN}")
-    amasia.chmod(0o755)
+    amasia = executable(tmp_path / "amasia", WITH_A_TWIN, sys.executable)
     log = tmp_path / "twins"
     done = recorder.record(
         "--program", str(amasia), STUB=str(program("amasia-stub")), TWIN_LOG=str(log)

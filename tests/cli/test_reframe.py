@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from programs import ROOT, program, runner
 
+from tests.process import run
+
 REFRAME = shutil.which("reframe", path=str(Path(sys.executable).parent)) or shutil.which("reframe")
 CHECKS = ROOT / "sites/reframe/amasia_checks.py"
 
@@ -60,15 +62,13 @@ def references(tmp_path_factory: pytest.TempPathFactory) -> Path:
         files.append(folder / f"{gpu}.json")
         command = ("study", "quick", "stub", "--out", str(files[-1]))
         environment = {"AMASIA_STUB": json.dumps(script(gpu, factor))}
-        run = runner("amasia-stub")(*command, **environment)
-        assert run.returncode == 0, run.stderr
+        runner("amasia-stub")(*command, status=0, **environment)
     (folder / "recorded").mkdir()
     merged = folder / "recorded/quick.json"
-    assert runner("amasia-stub")("merge", *files, "--out", str(merged)).returncode == 0
+    runner("amasia-stub")("merge", *files, "--out", merged, status=0)
     out = folder / "references.json"
     command = [sys.executable, "-m", "plots", "references", str(merged), "-o", str(out)]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert made.returncode == 0, made.stderr
+    run(*command, cwd=ROOT, status=0)
     return out
 
 

@@ -20,6 +20,7 @@ import pytest
 from programs import Stubbed, program, read_result, sealed
 
 from plots.data.documents import read_document
+from tests.process import run
 
 Script = dict[str, Any]
 KILLED = "the process was killed by signal"
@@ -746,16 +747,11 @@ def broken(request: pytest.FixtureRequest) -> Iterator[Callable[[str], str]]:
 
 
 def shell(stub: Stub, arguments: str, redirections: str) -> subprocess.CompletedProcess:
-    descriptors = [int(n) for n in re.findall(r">&(\d+)", redirections)]
-    return subprocess.run(
-        ["bash", "-c", f"{program('amasia-stub')} {arguments} {redirections}"],
-        cwd=stub.folder,
-        env={**os.environ, **stub.environment()},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        pass_fds=descriptors,
-    )
+    command = f"{program('amasia-stub')} {arguments} {redirections}"
+    descriptors = tuple(int(n) for n in re.findall(r">&(\d+)", redirections))
+    return run(
+        "bash", "-c", command, cwd=stub.folder, pass_fds=descriptors, **stub.environment()
+    )  # fmt: skip
 
 
 RUN = "run stub --roles iso --size n=1000 --out run.json"

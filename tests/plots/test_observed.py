@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import shutil
-import stat
 import subprocess
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from plots.advice.observed import (
 from plots.cli import main
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
+from tests.process import executable
 
 # --- Machine code ---------------------------------------------------------------------------------
 
@@ -189,11 +189,8 @@ def fake_cuobjdump(tmp_path, monkeypatch):
     """Makes a cuobjdump that prints this and ends with that status."""
 
     def make(text, status=0):
-        program = tmp_path / "cuobjdump"
-        program.write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\nexit {status}\n")
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        monkeypatch.setenv("CUOBJDUMP", str(program))
-        return program
+        said = f"cat <<'END'\n{text}\nEND\nexit {status}\n"
+        monkeypatch.setenv("CUOBJDUMP", str(executable(tmp_path / "cuobjdump", said)))
 
     return make
 
@@ -392,10 +389,7 @@ def ncu(tmp_path, monkeypatch):
     """Makes an ncu on PATH that runs this script; whatever else was there is not found."""
 
     def make(script):
-        program = tmp_path / "bin" / "ncu"
-        program.parent.mkdir(exist_ok=True)
-        program.write_text("#!/bin/sh\n" + script)
-        program.chmod(0o755)
+        program = executable(tmp_path / "bin" / "ncu", script)
         monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
     return make

@@ -28,6 +28,7 @@ from plots.judge import residency
 from plots.judge.gains import Gain, Part
 from plots.judge.residency import held, registers_of_its_twin
 from plots.statistics.kriging import COVERAGE, LEAST, Field
+from tests.process import executable
 
 MIDDLE = {
     "rows": "16", "row_bytes": "512", "layout": "run", "halo": "0", "common": "0",
@@ -392,13 +393,7 @@ def test_accuracy_is_that_of_unseen_twins(save, others, measured, expected):
 def program(tmp_path):
     """A program in place of amasia: a shell script."""
 
-    def write(script):
-        path = tmp_path / "amasia"
-        path.write_text("#!/bin/sh\n" + script, encoding="utf-8")
-        path.chmod(0o755)
-        return str(path)
-
-    return write
+    return lambda script: str(executable(tmp_path / "amasia", script))
 
 
 def test_the_command_measures_with_the_program_also_a_kernel_that_is_kept_unseen(

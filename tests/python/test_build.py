@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 from tree import ROOT
+
+from tests.process import executable, run
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("cmake") or not shutil.which("ninja"), reason="needs CMake and Ninja"
@@ -23,13 +23,7 @@ RELEASE, CPU = "-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF"
 
 def configure(build: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run CMake's configure step on this tree into the empty folder `build`."""
-    return subprocess.run(
-        ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *options],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *options, **environment)
 
 
 def reason(result: subprocess.CompletedProcess[str]) -> str:
@@ -42,14 +36,12 @@ def reason(result: subprocess.CompletedProcess[str]) -> str:
 
 def fake_nvcc(folder: Path, release: str) -> Path:
     """Make an nvcc that only knows its version and its architectures."""
-    nvcc = folder / "nvcc"
-    nvcc.write_text(
-        "#!/bin/sh\n[ $1 = --version ] || { echo compute_80; echo compute_90; exit; }\n"
+    return executable(
+        folder / "nvcc",
+        "[ $1 = --version ] || { echo compute_80; echo compute_90; exit; }\n"
         f"echo 'nvcc: NVIDIA (R) Cuda compiler driver'\n"
-        f"echo 'Cuda compilation tools, release {release}, V{release}.1'\n"
+        f"echo 'Cuda compilation tools, release {release}, V{release}.1'\n",
     )
-    nvcc.chmod(nvcc.stat().st_mode | stat.S_IXUSR)
-    return nvcc
 
 
 @pytest.fixture(scope="module")
@@ -208,9 +200,7 @@ def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) 
         "amasia_drop_headerless(found)\n"
         'message(STATUS "kept ${found}")\n'
     )
-    said = subprocess.run(
-        ["cmake", "-P", script], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
+    said = run("cmake", "-P", script, status=0).stdout
     assert "Leaving out without.cu: the CUDA toolkit here has no cusolverNotThere.h" in said
     assert f"kept {tmp_path}/plain.cu;{tmp_path}/with.cu" in said
 

@@ -12,13 +12,13 @@ import collections
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from tree import BUILD, ROOT
 
 from plots.data.documents import text_of
+from tests.process import run
 
 GENERATED = BUILD / "generated" / "provenance"
 # Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/data/frozen.py).
@@ -29,13 +29,6 @@ EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/CMakeLists
 def digests_in(path: Path) -> dict[str, str]:
     """Of one file that the build step wrote."""
     return dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\},\n', path.read_text()))
-
-
-def ran(*command: object) -> str:
-    done = subprocess.run(
-        [*map(str, command)], check=True, timeout=300, capture_output=True, text=True
-    )
-    return done.stdout
 
 
 # --- Recorded results -----------------------------------------------------------------------------
@@ -104,7 +97,7 @@ def test_results_of_an_example_were_made_by_its_code(folder: Path, tmp_path: Pat
     out, options = tmp_path / "digests.cpp", (GENERATED / "code_options.txt").read_text().strip()
     sources = [*folder.glob("*.cu"), *folder.glob("*.cpp")]
     where = (folder.name, ROOT, GENERATED, folder)
-    ran(BUILD / "amasia_digests", "app", *where, options, out, *sources)
+    run(BUILD / "amasia_digests", "app", *where, options, out, *sources, status=0)
     present = digests_in(out)
     assert f"{folder.name}/baseline" in present and f"{folder.name}/tma" in present
     results = sorted((ROOT / "results" / "examples" / folder.name).glob("*.json.gz"))
@@ -206,7 +199,7 @@ def tree(tmp_path: Path) -> Path:
 def run_step(tree: Path, out: Path, options: str = OPTIONS) -> dict[str, str]:
     """The build step; all its digests, that of the harness by this name."""
     out.mkdir(exist_ok=True)
-    ran(BUILD / "amasia_digests", "suite", tree, options, out)
+    run(BUILD / "amasia_digests", "suite", tree, options, out, status=0)
     return all_digests(out)
 
 
@@ -448,7 +441,7 @@ def test_options_that_count_are_told_from_others(flag: str, tmp_path: Path) -> N
         f'set(CMAKE_CUDA_FLAGS "{HARMLESS} {flag} {HARMLESS}")\n'
         "amasia_code_options(options)\nfile(WRITE answer ${options})\n"
     )
-    subprocess.run(["cmake", "-P", script], cwd=tmp_path, check=True)
+    run("cmake", "-P", script, cwd=tmp_path, status=0)
     assert (tmp_path / "answer").read_text() == f"-std=c++17 {flag}"
 
 
@@ -462,8 +455,8 @@ def test_a_build_passes_what_reaches_the_kernels(tree: Path) -> None:
 
     def built(flags: str = "") -> dict[str, str]:
         options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CUDA_FLAGS={flags}"]
-        ran("cmake", "-S", tree, "-B", build, *options)
-        ran("cmake", "--build", build, "--target", "harness_digests")
+        run("cmake", "-S", tree, "-B", build, *options, status=0)
+        run("cmake", "--build", build, "--target", "harness_digests", status=0)
         return all_digests(generated)
 
     plain = built()

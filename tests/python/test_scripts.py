@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tree import ROOT
 
+from tests import process
+
 SCRIPTS = [
     *(ROOT / name for name in ("run.sh", "test.sh", "plots.sh", ".ci/run")),
     *sorted((ROOT / "scripts").glob("*.sh")),
@@ -22,24 +24,14 @@ SCRIPTS = [
 
 def program(folder: Path, name: str, body: str) -> Path:
     """Write an executable shell script `name` into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    path.write_text("#!/usr/bin/env bash\n" + body)
-    path.chmod(0o755)
-    return path
+    return process.executable(folder / name, body, "/usr/bin/env bash")
 
 
-def run(*command: str | Path, path: Path | None = None, **environment: str):
+def run(*command: str | Path, path: Path | None = None, cwd: Path = ROOT, **environment: str):
     """Run a command with `path` searched first; captures text."""
     prefix = f"{path}:" if path else ""
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "PATH": prefix + os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    changed = {"PATH": prefix + os.environ["PATH"], **environment}
+    return process.run(*command, cwd=cwd, **changed)
 
 
 @pytest.fixture
@@ -60,14 +52,7 @@ def nothing_is_called(tmp_path: Path) -> Path:
 def test_arguments_are_read_before_anything_is_done(
     nothing_is_called: Path, tmp_path: Path, script: Path, argument: str
 ) -> None:
-    result = subprocess.run(
-        [script, argument],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{tmp_path / 'stand-ins'}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    result = run(script, argument, path=tmp_path / "stand-ins", cwd=tmp_path)
     assert not nothing_is_called.exists(), nothing_is_called.read_text()
     if argument == "--help":
         assert result.returncode == 0, result.stderr
@@ -356,19 +341,9 @@ printf '#!/bin/sh\\necho "amasia $*" >>"%s"\\nexit ${AMASIA_STATUS:-0}\\n' "'''
 chmod +x build/cpu/amasia
 """,
     )
-    result = subprocess.run(
-        [copied / "run.sh"],
-        env={
-            **os.environ,
-            "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
-            "PIP_USER": "1",
-            "AMASIA_DEVICE_ROOT": str(tmp_path / "no-devices"),
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    devices = str(tmp_path / "no-devices")
+    changed = {"PIP_USER": "1", "AMASIA_DEVICE_ROOT": devices, **environment}
+    result = run(copied / "run.sh", path=tmp_path / "bin", **changed)
     return result, log.read_text().splitlines() if log.exists() else []
 
 
@@ -432,8 +407,7 @@ def test_plots_works_in_any_folder(tmp_path: Path) -> None:
     (elsewhere / "my-plots").symlink_to(clone / "plots.sh")
 
     def called(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [elsewhere / "my-plots", *words]
-        return subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, timeout=120)
+        return run(elsewhere / "my-plots", *words, cwd=elsewhere)
 
     result = called("--help")
     assert (result.returncode, result.stdout) == (2, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from tree import BUILD, ROOT
 
 from plots.commands import COMMANDS
+from tests.process import run
 
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 
@@ -45,7 +45,7 @@ def test_every_command_of_the_program_is_placed() -> None:
     program = BUILD / "amasia"
     if not program.exists():
         pytest.fail(f"{program} is missing: build it, or set AMASIA_BUILD")
-    said = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    said = run(program, "--help", status=0).stdout
     commands = set(re.findall(r"^  ([a-z]+)  +\S", said, re.MULTILINE))
     same(set(rows("command of `amasia`")), commands, "the command")
 
@@ -132,9 +132,7 @@ def test_the_version_and_its_date_are_the_same_everywhere() -> None:
 
 def git(root: Path, *arguments: str) -> str:
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments]
-    return subprocess.run(
-        command, cwd=root, capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return run(*command, cwd=root, status=0).stdout.strip()
 
 
 def test_an_archive_names_its_commit(tmp_path: Path) -> None:
@@ -152,11 +150,11 @@ def test_an_archive_names_its_commit(tmp_path: Path) -> None:
         git(root, "add", "--all")
         git(root, "commit", "--quiet", "--message", "A commit")
     git(tree, "archive", "--prefix=unpacked/", "--output", str(tmp_path / "a.tar.gz"), "HEAD")
-    subprocess.run(["tar", "-xzf", tmp_path / "a.tar.gz", "-C", around], check=True)
+    run("tar", "-xzf", tmp_path / "a.tar.gz", "-C", around, status=0)
 
     def said(root: Path) -> str:
         command = ["cmake", f"-DROOT={root}", f"-DOUTPUT={answer}", "-P", "cmake/commit.cmake"]
-        subprocess.run(command, cwd=root, check=True)
+        run(*command, cwd=root, status=0)
         return answer.read_text().strip()
 
     head, unpacked = git(tree, "rev-parse", "HEAD"), around / "unpacked"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import graphlib
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatch
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from tree import ROOT, files_of
+
+from tests.process import run
 
 SUFFIXES = (".hpp", ".cpp", ".cu", ".cuh")
 
@@ -131,16 +132,12 @@ def test_an_include_against_the_direction_is_found(
 # --- Formatting -----------------------------------------------------------------------------------
 
 
-def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 def test_every_cpp_and_cuda_file_is_formatted() -> None:
     beside = Path(sys.executable).parent / "clang-format"
     program = str(beside) if beside.exists() else shutil.which("clang-format")
     assert program and " 14." in run(program, "--version").stdout, "pip install clang-format==14"
     files = [file for file in files_of(ROOT) if file.endswith(SUFFIXES)]
-    found = run(program, "--dry-run", "--style=file", *files).stderr
+    found = run(program, "--dry-run", "--style=file", *files, cwd=ROOT).stderr
     assert sorted(set(re.findall(r"^(\S+?:\d+):\d+: warning: ", found, re.MULTILINE))) == []
     # It leaves what it cannot break: long words of a comment, long strings.
     long = [
@@ -154,21 +151,22 @@ def test_every_cpp_and_cuda_file_is_formatted() -> None:
 
 @pytest.mark.parametrize("command", [("format", "--diff", "--quiet"), ("check",)])
 def test_python_is_clean_to_ruff(command: tuple[str, ...]) -> None:
-    done = run(sys.executable, "-m", "ruff", *command, ".")
+    done = run(sys.executable, "-m", "ruff", *command, ".", cwd=ROOT)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
 def test_scripts_are_clean_to_shellcheck() -> None:
     scripts = [f for f in files_of(ROOT) if f.endswith(".sh") or re.match("campaign/|.ci/run", f)]
-    done = run("shellcheck", "-x", *scripts)
+    done = run("shellcheck", "-x", *scripts, cwd=ROOT)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
 def test_lines_end_as_on_linux_whatever_git_is_set_to() -> None:
     """In a clone of Windows, too. The corpus of the fuzzer and what is no text are exact."""
-    for line in run("git", "-c", "safe.directory=*", "ls-files", "--eol").stdout.splitlines():
+    listed = run("git", "-c", "safe.directory=*", "ls-files", "--eol", cwd=ROOT).stdout
+    for line in listed.splitlines():
         attributes, path = line.split("\t")
         index, _, wanted = attributes.split(maxsplit=2)
         exact = wanted.strip() == "attr/-text"

@@ -1,0 +1,29 @@
+"""Programs that tests run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+
+def executable(path: Path, text: str, shell: object = "/bin/sh") -> Path:
+    """Writes a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{shell}\n{text}", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def run(
+    *command: object, status: int | None = None, timeout: float = 600, cwd: Any = None,
+    pass_fds: tuple[int, ...] = (), **environment: str,
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """With these variables besides those there are. Fails where it ends with another status."""
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env={**os.environ, **environment}, pass_fds=pass_fds,
+        capture_output=True, text=True, timeout=timeout, check=False,
+    )  # fmt: skip
+    assert status in (None, done.returncode), done.stdout[-3000:] + done.stderr[-3000:]
+    return done
