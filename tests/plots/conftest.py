@@ -16,6 +16,7 @@ for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().par
 
 import planted  # noqa: E402
 
+from plots.cli import main  # noqa: E402
 from plots.data.load import Results, load  # noqa: E402
 from plots.tree import ROOT  # noqa: E402
 
@@ -52,6 +53,19 @@ def save(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """What a command printed that must end with this status."""
+
+    def call(status: int, *words: object) -> Any:
+        found = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        assert found == status, printed.err
+        return printed
+
+    return call
 
 
 @pytest.fixture

@@ -27,17 +27,10 @@ from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
 
 
-def run(capsys, *arguments):
-    status = main([str(a) for a in arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
 @pytest.mark.parametrize("suffix", ["svg", "png"])
-def test_a_figure_is_written(capsys, paper_file, tmp_path, suffix):
+def test_a_figure_is_written(ran, paper_file, tmp_path, suffix):
     out = tmp_path / f"x.{suffix}"
-    status, _, err = run(capsys, "figure", "heatmap", paper_file, "-o", out)
-    assert status == 0 and f"wrote {out}\n" in err
+    assert f"wrote {out}\n" in ran(0, "figure", "heatmap", paper_file, "-o", out).err
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
 
 
@@ -48,12 +41,12 @@ def test_a_figure_is_written(capsys, paper_file, tmp_path, suffix):
         (["latency", "{memory}", "--cache", "hot", "--launch", "graph"], "--cache, --launch"),
     ],
 )
-def test_a_choice_that_changes_nothing_in_a_figure_is_refused(capsys, tmp_path, arguments, ignored):
+def test_a_choice_that_changes_nothing_in_a_figure_is_refused(ran, tmp_path, arguments, ignored):
     places = {"memory": ROOT / "results" / "h200" / "memory.json.gz"}
     out = tmp_path / "x.svg"
     given = [a.format(**places) for a in arguments]
-    status, _, err = run(capsys, "figure", *given, "-o", out)
-    assert status == 2 and not out.exists()
+    err = ran(2, "figure", *given, "-o", out).err
+    assert not out.exists()
     assert err == f"plots: the figure {arguments[0]} shows the same whatever {ignored} says\n"
 
 
@@ -80,7 +73,7 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(capsys, tmp_path, 
         ([], "COMMAND"),
     ],
 )
-def test_mistakes_are_one_line_and_status_2(capsys, paper_file, tmp_path, save, arguments, line):
+def test_mistakes_are_one_line_and_status_2(ran, paper_file, tmp_path, save, arguments, line):
     empty = tmp_path / "empty"
     empty.mkdir()
     places = {
@@ -90,8 +83,8 @@ def test_mistakes_are_one_line_and_status_2(capsys, paper_file, tmp_path, save, 
         "version": save('{"schema": "amasia-result", "version": 9}', "version.json"),
         "groupless": save(planted.document([]), "groupless.json"),
     }
-    status, out, err = run(capsys, *(a.format(**places) for a in arguments))
-    assert status == 2 and out == ""
+    out, err = ran(2, *(a.format(**places) for a in arguments))
+    assert out == ""
     assert err.startswith("plots: ") and line in err and err.count("\n") == 1
 
 
@@ -102,20 +95,19 @@ def test_mistakes_are_one_line_and_status_2(capsys, paper_file, tmp_path, save, 
         (4, ["4 groups are in more than one file or session", "4 JSON files are no result files"]),
     ],
 )
-def test_notes_of_a_kind_are_one_line_where_they_are_many(capsys, save, count, said):
+def test_notes_of_a_kind_are_one_line_where_they_are_many(ran, save, count, said):
     groups = [planted.group("nw", {"n": n}, 1.0) for n in range(4, 4 + count)]
     for day in (1, 2):
         document = planted.document(groups, date=f"2026-01-0{day}T00:00:00Z")
         folder = save(document, f"r/{day}.json").parent
     for name in "abcd"[:count]:
         save('{"schema": "amasia-tuning"}', f"r/{name}-tuning.json")
-    status, _, err = run(capsys, "advise", folder)
-    assert status == 0 and all(line in err for line in said)
+    err = ran(0, "advise", folder).err
+    assert all(line in err for line in said)
     lines = 6 if count == 3 else 2
     assert err.count("\n") == lines
     # Each once, although both sides have them.
-    status, _, err = run(capsys, "compare", folder, folder)
-    assert status == 0 and err.count("\n") == lines
+    assert ran(0, "compare", folder, folder).err.count("\n") == lines
 
 
 # Where it is written
@@ -265,12 +257,10 @@ def test_the_version_is_that_of_the_project(capsys):
     assert capsys.readouterr().out == f"amasia plots {project['version']}\n"
 
 
-def test_expect_takes_the_older_first_and_says_when_it_looks_reversed(capsys):
-    assert main(["expect", "V100", "A100"]) == 0
-    captured = capsys.readouterr()
+def test_expect_takes_the_older_first_and_says_when_it_looks_reversed(ran):
+    captured = ran(0, "expect", "V100", "A100")
     assert captured.out.startswith("A100 over V100, fp32: expected 1.38") and captured.err == ""
-    assert main(["expect", "A100", "V100"]) == 0
-    captured = capsys.readouterr()
+    captured = ran(0, "expect", "A100", "V100")
     assert captured.out.startswith("V100 over A100")
     assert captured.err == "V100 (2017) is older than A100 (2020): expect takes OLD NEW\n"
 
@@ -357,7 +347,7 @@ def _leave_foreign_files(folder: Path) -> int:
     return 9
 
 
-def test_what_is_no_result_in_a_folder_is_passed_over_with_a_note(save, tmp_path, capsys):
+def test_what_is_no_result_in_a_folder_is_passed_over_with_a_note(save, tmp_path, ran):
     path = save(RESULT, "r/run.json")
     packed = path.with_name("packed.json.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -374,8 +364,7 @@ def test_what_is_no_result_in_a_folder_is_passed_over_with_a_note(save, tmp_path
     ):  # fmt: skip
         assert [note for note in notes if f"/{name}" in note and said in note], name
     assert main(["advise", str(path.parent)]) == 0
-    assert main(["why", str(path.parent)]) == 0
-    said = capsys.readouterr().err
+    said = ran(0, "why", str(path.parent)).err
     assert said.count(" is ") == 2 * 4 and said.count("5 JSON files are no result files") == 2
 
 
@@ -387,7 +376,7 @@ def test_a_damaged_result_in_a_folder_is_an_error_all_the_same(save):
         load([path.parent])
 
 
-def test_what_is_named_must_be_a_result_file(save, tmp_path, capsys):
+def test_what_is_named_must_be_a_result_file(tmp_path, ran):
     _leave_foreign_files(tmp_path)
     for name, said in (
         ("pipe.json", "is a pipe; expected a regular file"),
@@ -397,8 +386,7 @@ def test_what_is_named_must_be_a_result_file(save, tmp_path, capsys):
         ("commented.json", "expected JSON"), ("inside.json", "expected an Amasia result file"),
         ("absent.json", "found nothing"), ("x" * 300, "File name too long"),
     ):  # fmt: skip
-        assert main(["advise", str(tmp_path / name)]) == 2, name
-        (line,) = capsys.readouterr().err.splitlines()
+        (line,) = ran(2, "advise", tmp_path / name).err.splitlines()
         assert said in line
     with pytest.raises(PlotsError, match=r"no result files under .*pipe\.json is a pipe"):
         find_files([tmp_path])

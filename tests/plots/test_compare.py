@@ -362,19 +362,17 @@ def files(save):
         (1.0, ["--fail-on", "different"], 0),
     ],
 )
-def test_a_ci_fails_on_what_it_asks_for(capsys, files, factor, options, status):
-    assert main(["compare", *files(factor), *options]) == status
-    out = capsys.readouterr().out
+def test_a_ci_fails_on_what_it_asks_for(ran, files, factor, options, status):
+    out = ran(status, "compare", *files(factor), *options).out
     assert "geometric mean of 12 times" in out
     assert 0 <= out.index("NEW against OLD: of 24 times ") < out.index("\nTimes\n")
 
 
-def test_forms_hold_the_same_values(capsys, files, tmp_path):
+def test_forms_hold_the_same_values(ran, files, tmp_path):
     both = files(1.5)
     shown = {}
     for form in ("csv", "json", "markdown"):
-        assert main(["compare", *both, "--app", "nw", "--format", form]) == 0
-        shown[form] = capsys.readouterr().out
+        shown[form] = ran(0, "compare", *both, "--app", "nw", "--format", form).out
     lines = list(csv.DictReader(io.StringIO(shown["csv"])))
     document = json.loads(shown["json"])
     assert document["schema"] == "amasia-comparison"
@@ -396,16 +394,14 @@ def test_forms_hold_the_same_values(capsys, files, tmp_path):
         (["--only", "hotspot *"], "no row of one matches"),
     ],
 )
-def test_mistakes_are_a_line(capsys, files, options, line):
-    assert main(["compare", *files(1.0), *options]) == 2
-    printed = capsys.readouterr()
+def test_mistakes_are_a_line(ran, files, options, line):
+    printed = ran(2, "compare", *files(1.0), *options)
     assert printed.out == "" and line in printed.err and printed.err.count("\n") == 1
 
 
-def test_two_models_have_their_expectation_beside_them(capsys, save):
+def test_two_models_have_their_expectation_beside_them(ran, save):
     new = save(planted.document([planted.group("nw", SIZE, 1.0)]), "new.json")
     old = save(planted.document([planted.group("nw", SIZE, 2.0)], gpu=planted.A100), "old.json")
-    assert main(["compare", str(old), str(new)]) == 0
-    out = capsys.readouterr().out
+    out = ran(0, "compare", str(old), str(new)).out
     assert "expected of NVIDIA H200 by the data sheets: 3.09" in out
     assert "differs: GPU model NVIDIA H200 against NVIDIA A100-SXM4-40GB" in out

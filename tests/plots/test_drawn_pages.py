@@ -195,11 +195,10 @@ def clone(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def test_check_names_what_differs_and_writes_nothing(clone, paper_file, capsys):
+def test_check_names_what_differs_and_writes_nothing(clone, paper_file, capsys, ran):
     command = ["docs", str(paper_file)]
     before = sorted(clone.rglob("*"))
-    assert main([*command, "--check"]) == 1
-    said = capsys.readouterr()
+    said = ran(1, *command, "--check")
     assert "overview.png: missing" in said.out and "+# What of the source" in said.out
     assert said.err.endswith("Pages differ from the results; run: python -m plots docs\n")
     assert sorted(clone.rglob("*")) == before

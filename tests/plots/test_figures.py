@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from plots import parallel
-from plots.cli import main
 from plots.commands.figure import drawable
 from plots.data.load import Results, load
 from plots.data.selection import Selection
@@ -46,9 +45,8 @@ def test_without_its_microbenchmark_it_is_left_out_and_says_so(paper, kind):
         kind.draw_points(paper)
 
 
-def test_the_listing_names_each_in_order(capsys):
-    assert main(["figure", "--list"]) == 0
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+def test_the_listing_names_each_in_order(ran):
+    listed = [line.split()[0] for line in ran(0, "figure", "--list").out.splitlines()]
     assert listed == drawable() and set(listed) == set(FIGURES) and listed[0] == "heatmap"
     orders = [FIGURES[name].order for name in listed]
     assert len(orders) == len(set(orders)) and len(OF_MICROBENCHMARKS) == 8

@@ -12,7 +12,6 @@ import planted
 import pytest
 
 from plots.advice.twin import recorded_twins
-from plots.cli import main
 from plots.data import cases, frozen
 from plots.data import load as loading
 from plots.data.documents import find_files, read_document
@@ -327,14 +326,12 @@ def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
     assert recorded_twins([path]) == []
 
 
-def test_advice_and_report_are_made_from_the_others(two, save, capsys, tmp_path):
+def test_advice_and_report_are_made_from_the_others(two, save, ran, tmp_path):
     path, page = save(disturbed(two)), tmp_path / "report.html"
-    assert main(["advise", str(path)]) == 0
-    said = capsys.readouterr().out
+    said = ran(0, "advise", str(path)).out
     assert "8192" in said and "1024" not in said
-    assert main(["report", str(path), "--out", str(page)]) == 0
+    ran(0, "report", path, "--out", page)
     assert "another process computed on this GPU" in page.read_text(encoding="utf-8")
-    capsys.readouterr()
 
 
 def test_no_published_value_is_compared_with_it(two, save):

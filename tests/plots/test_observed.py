@@ -30,7 +30,6 @@ from plots.advice.observed import (
     threads_of,
     within_record,
 )
-from plots.cli import main
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from tests.process import executable
@@ -480,12 +479,7 @@ def twins(save):
     return save(test_twin.document(*test_twin.grid()), "r/twins.json")
 
 
-def run(capsys, *arguments):
-    status = main([str(a) for a in arguments])
-    return status, capsys.readouterr()
-
-
-def test_beyond_the_record_it_is_as_by_hand(capsys, code, twins):
+def test_beyond_the_record_it_is_as_by_hand(ran, code, twins):
     """What is derived is refused as what is given, and the nearest is had in the same way."""
     path = code(*STAGED, shared=1 << 16)
     of = from_cubin(path, "128", None, None)
@@ -493,22 +487,20 @@ def test_beyond_the_record_it_is_as_by_hand(capsys, code, twins):
     assert (taken["threads"], taken["fma"], taken["tile"]) == ("128", "0", "2048")
     assert "registers is no trait of these recorded twins, and is left out" in changes
     derived = ("advise", twins, "--cubin", path, "--block", "128")
-    status, said = run(capsys, *derived)
+    said = ran(2, *derived)
     by_hand = [f"--trait={n}={v}" for n, v in taken.items()]
-    assert run(capsys, "advise", twins, *by_hand)[1].err == said.err
-    assert status == 2 and "threads is 128, recorded are 256" in said.err
+    assert ran(2, "advise", twins, *by_hand).err == said.err
+    assert "threads is 128, recorded are 256" in said.err
     assert "fma is 0, recorded are 1 to 128" in said.err and "fma=0, from" in said.out
-    status, said = run(capsys, *derived, "--nearest")
-    assert status == 0 and "The answer of ANOTHER kernel" in said.out
+    assert "The answer of ANOTHER kernel" in ran(0, *derived, "--nearest").out
 
 
-def test_advice_from_machine_code(capsys, code, twins):
+def test_advice_from_machine_code(ran, code, twins):
     path = code(*STAGED)
-    status, said = run(
-        capsys, "advise", twins, "--cubin", path, "--block", "256", "--grid", "64",
+    said = ran(
+        0, "advise", twins, "--cubin", path, "--block", "256", "--grid", "64",
         "--trait", "out_bytes=4096", "--trait", "fma=1",
     )  # fmt: skip
-    assert status == 0, said.err
     assert "tiles travel by 1 LDG->STS" in said.out and "tile=4096, from 16 bytes per" in said.out
     assert (
         "out_bytes=1024, from STG in the machine code of the loop over tiles (given by" in said.out
@@ -517,27 +509,23 @@ def test_advice_from_machine_code(capsys, code, twins):
     assert "A kernel with rows=8, row_bytes=512" in said.out and "Choose tma" in said.out
 
 
-def test_a_tile_that_the_kernel_has_no_room_for_is_said(capsys, twins):
+def test_a_tile_that_the_kernel_has_no_room_for_is_said(ran, twins):
     report = GOLDEN / "h100.csv"
     asked = ("--ncu", report, "--kernel", "tma_pyramid", "--tile", "8KiB")
-    status, said = run(capsys, "advise", twins, *asked)
-    out = said.out
-    assert status == 0, said.err
+    out = ran(0, "advise", twins, *asked).out
     assert "3200 bytes of shared memory per block" in out
     assert "A tile of 8192 bytes does not fit in the 3200 bytes of shared memory" in out
     assert Observed(shared_bytes=8192).doubt(8192) == "" == Observed().doubt(8192)
 
 
-def test_without_a_tile_there_is_no_advice_but_what_is_known(capsys, report, twins):
+def test_without_a_tile_there_is_no_advice_but_what_is_known(ran, report, twins):
     path = report(raw_page(("k", {"launch__registers_per_thread": "30"})))
-    status, said = run(capsys, "advise", twins, "--ncu", path)
-    assert status == 2
+    said = ran(2, "advise", twins, "--ncu", path)
     assert "registers=30, from launch__registers_per_thread" in said.out
     assert said.err.strip() == (
         "plots: give the bytes of a tile (--tile 16KiB): nothing says how much a copy brings"
     )
-    status, said = run(capsys, "advise", twins, "--ncu", path, "--tile", "8KiB")
-    assert status == 0 and "Choose " in said.out
+    assert "Choose " in ran(0, "advise", twins, "--ncu", path, "--tile", "8KiB").out
 
 
 @pytest.mark.parametrize(
@@ -549,9 +537,9 @@ def test_without_a_tile_there_is_no_advice_but_what_is_known(capsys, report, twi
         (["--cubin", "k.cubin", "--block", "0"], "expected a block of at most"),
     ],
 )
-def test_mistakes_are_one_line(capsys, twins, arguments, line):
-    status, said = run(capsys, "advise", twins, *arguments)
-    assert status == 2 and len(said.err.strip().splitlines()) == 1
+def test_mistakes_are_one_line(ran, twins, arguments, line):
+    said = ran(2, "advise", twins, *arguments)
+    assert len(said.err.strip().splitlines()) == 1
     assert line in said.err or "expected --block as" in said.err
 
 

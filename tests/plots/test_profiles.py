@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import planted
 import pytest
 
-from plots.cli import main
 from plots.data.documents import find_files
 from plots.data.load import load
 from plots.data.profiles import Profile, find_profiles, load_profiles, profiles_beside
@@ -337,52 +336,46 @@ def test_what_is_not_resolved_is_not_explained(save):
 # The command.
 
 
-def why(capsys, *arguments):
-    status = main([str(a) for a in arguments])
-    return status, capsys.readouterr()
-
-
-def test_why_prints_a_sentence_for_each_and_their_number(capsys, matched):
-    status, said_ = why(capsys, "why", matched.parent)
-    assert status == 0 and said_.err == ""
+def test_why_prints_a_sentence_for_each_and_their_number(ran, matched):
+    said_ = ran(0, "why", matched.parent)
+    assert said_.err == ""
     assert "nw n=2048 on NVIDIA H200, cold, stream:" in said_.out and "n=4096" not in said_.out
     assert "it issues 50 % fewer instructions" in said_.out
     assert "resolved differences: " in said_.out
-    _, best = why(capsys, "why", matched.parent, "--role", "best")
+    best = ran(0, "why", matched.parent, "--role", "best")
     assert len(best.out) < len(said_.out)
-    _, every = why(capsys, "why", matched.parent, "--all")
+    every = ran(0, "why", matched.parent, "--all")
     assert "n=4096" in every.out
 
 
-def test_why_without_a_profile_says_how_to_get_one(capsys, matched):
-    status, said_ = why(capsys, "why", matched)
-    assert status == 0
+def test_why_without_a_profile_says_how_to_get_one(ran, matched):
+    said_ = ran(0, "why", matched)
     assert said_.out.endswith("No profile is among these files: make one with amasia profile.\n")
     assert "no counters of both rows" not in said_.out
 
 
-def test_why_speaks_of_the_gpus_that_were_profiled(capsys, matched, save):
+def test_why_speaks_of_the_gpus_that_were_profiled(ran, matched, save):
     """The newest one is not, and is left out aloud; chosen, it is spoken of."""
     group = planted.matched_group("nw", {"n": 2048}, 1.0)
     save(planted.document([group], gpu=planted.device("NVIDIA B200", 100)), "r/newer.json")
-    status, said_ = why(capsys, "why", matched.parent)
-    assert status == 0 and "nw n=2048 on NVIDIA H200" in said_.out
+    said_ = ran(0, "why", matched.parent)
+    assert "nw n=2048 on NVIDIA H200" in said_.out
     assert "0 without counters" in said_.out
     assert said_.out.endswith(
         "Left out, since no counters of it are among these files: NVIDIA B200.\n"
     )
-    _, said_ = why(capsys, "why", matched.parent, "--gpu", "NVIDIA B200")
+    said_ = ran(0, "why", matched.parent, "--gpu", "NVIDIA B200")
     assert " 0 explained, " in said_.out and "Left out" not in said_.out
     assert "Profiles of other GPUs: NVIDIA H200; choose one with --gpu." in said_.out
 
 
-def test_why_names_profiles_of_other_code(capsys, matched, save):
+def test_why_names_profiles_of_other_code(ran, matched, save):
     document = json.loads((matched.parent / "profile.json").read_text())
     for group in document["groups"]:
         for row in group["rows"]:
             row["source_digest"] = "cd" * 32
     save(document, "r/profile.json")
-    _, said_ = why(capsys, "why", matched.parent)
+    said_ = ran(0, "why", matched.parent)
     assert "Profiles of other code than was measured, which explain nothing: nw/base" in said_.out
 
 

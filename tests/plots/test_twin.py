@@ -20,7 +20,6 @@ import pytest
 from plots.advice import drawn_twins, examples, possible_traits, twin, twin_places, twin_traits
 from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
 from plots.advice.twin_text import as_text
-from plots.cli import main
 from plots.data.documents import read_document
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
@@ -179,7 +178,7 @@ def test_random_kernels_say_how_far_off_an_answer_is(save):
     assert tma[1].high / tma[1].low > 1.04 * tma[0].high / tma[0].low
 
 
-def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(save, capsys):
+def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(save, ran):
     lot = random.Random(7)
 
     def some(kernels):
@@ -199,8 +198,7 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
         assert [c.measured for c in said.choices] == [c.measured for c in other.choices]
         known.append(twin.accuracy(twins, unseen))
         assert known[-1].asked and known[-1].asked + known[-1].unanswered == 40
-        assert main(["advise", str(path), "--trait", "fma=10"]) == 0
-        printed = capsys.readouterr().out
+        printed = ran(0, "advise", str(path), "--trait", "fma=10").out
         assert known[-1].worth() in printed and examples.real_kernels() in printed
     # With tma so much faster than anything said, no interval of it holds the truth.
     assert known[0].covered - known[1].covered > 0.8 * known[0].asked
@@ -245,25 +243,21 @@ def test_outside_the_measured_range_nothing_is_said(twins, named, why):
     assert str(error.value) == f"outside the measured range: {why}"
 
 
-def test_a_refusal_says_what_answers_all_the_same(save, capsys):
+def test_a_refusal_says_what_answers_all_the_same(save, ran):
     path = str(save(document(*grid())))
-    assert (
-        main(["advise", path, "--tile", "8KiB", "--intensity", "0", "--trait", "threads=512"]) == 2
-    )
-    said = capsys.readouterr().err
+    at_8_kib = (2, "advise", path, "--tile", "8KiB")
+    said = ran(*at_8_kib, "--intensity", "0", "--trait", "threads=512").err
     assert "intensity is 0, recorded are 0.5 to 64; threads is 512, recorded are 256. " in said
     assert "On a GPU: To measure it: amasia run twin --traits rows=16,row_bytes=512," in said
     assert "fma=0," in said and "--nearest gives the answer of the nearest measured" in said
-    assert main(["advise", path, "--tile", "8KiB", "--trait", "stages=5"]) == 2
-    said = capsys.readouterr().err
+    said = ran(*at_8_kib, "--trait", "stages=5").err
     assert "It cannot be measured either: the twin's stages can be 2 to 4. --nearest gives" in said
 
 
-def test_the_nearest_is_said_to_be_another_kernel(save, capsys):
+def test_the_nearest_is_said_to_be_another_kernel(save, ran):
     path = str(save(document(*grid())))
     outside = ["advise", path, "--tile", "8KiB", "--intensity", "0", "--trait", "threads=512"]
-    assert main([*outside, "--nearest"]) == 0
-    first, second, third, kernel, where = capsys.readouterr().out.splitlines()[:5]
+    first, second, third, kernel, where = ran(0, *outside, "--nearest").out.splitlines()[:5]
     assert first.startswith("The answer of ANOTHER kernel, since the one asked about is outside")
     assert "intensity is 0, recorded are 0.5 to 64; threads is 512" in first
     assert second.endswith("it differs: intensity 0.5 for 0, threads 256 for 512.")
@@ -272,20 +266,19 @@ def test_the_nearest_is_said_to_be_another_kernel(save, capsys):
     assert "from its twin measured" in where
     # Within the range it is the answer that there is without it.
     within = ["advise", path, "--tile", "16KiB", "--intensity", "8"]
-    assert main([*within, "--nearest"]) == main(within) == 0
-    said = capsys.readouterr().out
-    assert said[: len(said) // 2] == said[len(said) // 2 :]
+    assert ran(0, *within, "--nearest").out == ran(0, *within).out
 
 
-def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, capsys):
+def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, ran):
     known = [({"registers": n, "fma": f}, speedups()) for n in ("64", "128") for f in ("1", "16")]
     path = str(save(document(*known)))
-    assert main(["advise", path, "--tile", "8KiB", "--trait", "registers=32"]) == 0
-    said = capsys.readouterr().out.splitlines()
+    said = ran(0, "advise", path, "--tile", "8KiB", "--trait", "registers=32").out.splitlines()
     assert said[0].startswith("registers is 32, taken as 64: a twin may need as many itself.")
     assert "registers=32" in said[1]
-    assert main(["advise", path, "--tile", "8KiB", "--trait", "registers=255"]) == 2
-    assert "registers is 255, recorded are 64 to 128" in capsys.readouterr().err
+    assert (
+        "registers is 255, recorded are 64 to 128"
+        in ran(2, "advise", path, "--tile", "8KiB", "--trait", "registers=255").err
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,10 +296,9 @@ def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, cap
         (["--gpu", "no such"], 'no GPU "no such" in the result files; known:'),
     ],
 )
-def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
+def test_what_would_not_be_looked_at_is_refused(save, ran, option, why):
     path, file = str(save(document(*grid()))), str(save('tile = "8KiB"\n', "k.toml"))
-    assert main(["advise", path, "--traits", file, *option]) == 2
-    said = capsys.readouterr()
+    said = ran(2, "advise", path, "--traits", file, *option)
     assert said.err.startswith(f"plots: {why}") and said.out == ""
 
 
@@ -397,7 +389,7 @@ def program(tmp_path):
 
 
 def test_the_command_measures_with_the_program_also_a_kernel_that_is_kept_unseen(
-    save, program, capsys
+    save, program, ran
 ):
     traits = drawn_twins.unseen()[0]
     path = str(ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "twin.json.gz")  # has all traits
@@ -405,20 +397,23 @@ def test_the_command_measures_with_the_program_also_a_kernel_that_is_kept_unseen
     # The last argument is where the result goes.
     amasia = program(f'for last; do :; done\necho "$@" > {measured}.args\ncp {measured} "$last"\n')
     named = [word for name, value in traits.items() for word in ("--trait", f"{name}={value}")]
-    assert main(["advise", path, *named, "--measure", amasia]) == 0
-    assert "Choose drop_off" in capsys.readouterr().out
+    assert "Choose drop_off" in ran(0, "advise", path, *named, "--measure", amasia).out
     given = measured.with_name("measured.json.args").read_text(encoding="utf-8").split()
     assert given[:3] == ["run", "twin/strategies", "--traits"]
     assert pairs(given[3].replace(",", " ")) == traits
 
 
-def test_a_program_that_fails_is_one_line(save, program, capsys):
+def test_a_program_that_fails_is_one_line(save, program, ran):
     path = str(save(document(*grid()), "record.json"))
     failing = program('echo "amasia: there is no GPU" >&2\nexit 3\n')
-    assert main(["advise", path, "--tile", "8KiB", "--measure", failing]) == 2
-    assert capsys.readouterr().err == f"plots: {failing} ended with 3: amasia: there is no GPU\n"
-    assert main(["advise", path, "--tile", "8KiB", "--measure", "/no/such"]) == 2
-    assert "/no/such: cannot be run" in capsys.readouterr().err
+    assert (
+        ran(2, "advise", path, "--tile", "8KiB", "--measure", failing).err
+        == f"plots: {failing} ended with 3: amasia: there is no GPU\n"
+    )
+    assert (
+        "/no/such: cannot be run"
+        in ran(2, "advise", path, "--tile", "8KiB", "--measure", "/no/such").err
+    )
 
 
 def table_of_traits():
@@ -458,17 +453,15 @@ def test_traits_contradict_each_other_as_they_do_for_the_program(case):
     assert bool(contradiction) == bool(case["why"] and case.get("divides", True))
 
 
-def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measured(save, capsys):
+def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measured(save, ran):
     wide = [({"threads": str(n)}, speedups()) for n in (128, 512)]
     path = str(save(document(*grid(), *wide)))
-    assert main(["advise", path, "--trait", "threads=160"]) == 0
-    said = capsys.readouterr().out
+    said = ran(0, "advise", path, "--trait", "threads=160").out
     assert "No twin has just these traits: a thread computes on" in said
     assert "160 threads do not divide 512 x 16 bytes so.\n" in said
     command = said[said.index("To measure it, with 128 threads instead: ") :]
     assert ",threads=128," in command
-    assert main(["advise", path, "--trait", "threads=384"]) == 0
-    assert "with 512 threads instead" in capsys.readouterr().out
+    assert "with 512 threads instead" in ran(0, "advise", path, "--trait", "threads=384").out
 
 
 @pytest.mark.parametrize(
