@@ -64,6 +64,14 @@ def runner(name: str) -> Run:
     return run_it
 
 
+def one_line(done: subprocess.CompletedProcess, status: int = 2, most: int = 300) -> str:
+    """The line on stderr that it ended with."""
+    assert done.returncode == status, done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert len(line) < most
+    return line
+
+
 class Stubbed:
     """A program around the stub device, in a folder of its own, with the script it is to follow."""
 

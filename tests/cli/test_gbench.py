@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 import pytest
-from programs import NO_GPU, ROOT, Stubbed, program, runner
+from programs import NO_GPU, ROOT, Stubbed, one_line, program, runner
 
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
 Script = dict[str, Any]
@@ -43,13 +43,6 @@ def bench(tmp_path: pathlib.Path) -> Bench:
 
 def errors(entries: list[dict]) -> dict[str, str]:
     return {e["name"]: e["error_message"] for e in entries if e.get("error_occurred")}
-
-
-def one_line(done: subprocess.CompletedProcess, status: int = 2) -> str:
-    assert done.returncode == status, done.stdout + done.stderr
-    assert done.stdout == ""
-    [line] = done.stderr.splitlines()
-    return line
 
 
 def test_every_app_and_microbenchmark_is_registered_cold_and_hot(bench: Bench) -> None:
@@ -189,7 +182,8 @@ def test_a_throttled_run_is_an_error_of_its_repetition_alone(bench: Bench) -> No
     ],
 )
 def test_mistakes_are_told_in_one_line(bench: Bench, arguments: list[str], part: str) -> None:
-    assert part in one_line(bench.run(*arguments))
+    done = bench.run(*arguments)
+    assert part in one_line(done) and done.stdout == ""
 
 
 def test_without_a_device_or_an_output_it_says_why(bench: Bench) -> None:

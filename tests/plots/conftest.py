@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ import planted  # noqa: E402
 
 from plots.cli import main  # noqa: E402
 from plots.data.load import Results, load  # noqa: E402
+from plots.report.page import render  # noqa: E402
 from plots.tree import ROOT  # noqa: E402
 
 
@@ -38,6 +40,34 @@ def record() -> Results:
 @pytest.fixture(scope="session")
 def paper(paper_file: Path) -> Results:
     return load([paper_file])
+
+
+@pytest.fixture(scope="session")
+def write_page() -> Callable[..., Path]:
+    """Writes a page of two GPUs, an app on each, a cross matrix, microbenchmarks, and what else is
+    named, into a folder. Its files are named from there, so that it is the same wherever that is.
+    """
+
+    def write(folder: Path, **others: Any) -> Path:
+        nw = {"n": 2048}
+        older = planted.group("nw", nw, 2.0)
+        documents = {
+            "matched": planted.document([planted.matched_group("nw", nw, 1.0)]),
+            "cross": planted.document([planted.cross_group("nw", nw)]),
+            "older": planted.document([older], gpu=planted.A100, ceiling_scale=0.4),
+            **others,
+        }
+        for name, document in documents.items():
+            (folder / f"{name}.json").write_text(planted.sealed(document), encoding="utf-8")
+        recorded = ROOT / "results" / "0.1.0" / "h200" / "memory.json.gz"  # which never changes
+        (folder / recorded.name).write_bytes(recorded.read_bytes())
+        path = folder / "report.html"
+        with contextlib.chdir(folder):
+            results = load([Path(f"{name}.json") for name in documents] + [Path(recorded.name)])
+            path.write_text(render(results), encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import planted
 import pytest
 
 from plots.data.load import load
-from plots.data.strategies import ROOT
 from plots.report.page import render
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
@@ -27,37 +26,21 @@ FAULTS = """
   const ids = all("[id]").map((e) => e.id);
   const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
   await Promise.all(all("figure img").map((img) => img.decode()));
-  const drawn = (figure) => figure.querySelector("img")?.naturalWidth > 400;
+  const drawn = (figure) => figure.querySelector("img")?.naturalWidth > 200;
   const empty = all("figure[data-figure]").filter((e) => !drawn(e)).map((e) => e.dataset.figure);
   return { width, page: document.documentElement.scrollWidth, wide, twice, empty };
 """
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(write_page, tmp_path_factory):
     """A page with all that a page can have."""
-    folder = tmp_path_factory.mktemp("page")
-    documents = {
-        "paper.json": planted.paper_like(),
-        "matched.json": planted.document([planted.matched_group("nw", {"n": 2048}, 1.0)]),
-        "long.json": planted.document(
-            [
-                planted.group("lud", {"n": n, "distribution": f"{kind}_" * 12}, 1.0)
-                for n, kind in ((512, "uniform"), (1024, "skewed"))
-            ]
-        ),
-        "cross.json": planted.document([planted.cross_group("nw", {"n": 2048})]),
-        "older.json": planted.document(
-            [planted.group("nw", {"n": 512}, 2.0)], gpu=planted.A100, ceiling_scale=0.4
-        ),
-    }
-    for name, document in documents.items():
-        (folder / name).write_text(planted.sealed(document), encoding="utf-8")
-    recorded = ROOT / "results" / "0.1.0" / "h200" / "memory.json.gz"
-    (folder / recorded.name).write_bytes(recorded.read_bytes())
-    path = folder / "report.html"
-    path.write_text(render(load([folder])), encoding="utf-8")
-    return path
+    groups = [
+        planted.group("lud", {"n": n, "distribution": f"{kind}_" * 12}, 1.0)
+        for n, kind in ((512, "uniform"), (1024, "skewed"))
+    ]
+    more = {"paper": planted.paper_like(), "long": planted.document(groups)}
+    return write_page(tmp_path_factory.mktemp("page"), **more)
 
 
 def look(page, script, width=1280, height=900):

@@ -7,19 +7,13 @@ the page, records the reference anew with AMASIA_UPDATE_GOLDEN=1, and reads the 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from pathlib import Path
 
 import browser
 import page_structure
-import planted
 import pytest
-
-from plots.data.load import load
-from plots.data.strategies import ROOT
-from plots.report.page import render
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
 
@@ -32,26 +26,8 @@ LOOKS = {
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    """Two GPUs, an app on each, a cross matrix, microbenchmarks. Files are named from where they
-    are, so that the page is the same wherever that is."""
-    folder = tmp_path_factory.mktemp("structure")
-    documents = {
-        "matched.json": planted.document([planted.matched_group("nw", {"n": 2048}, 1.0)]),
-        "cross.json": planted.document([planted.cross_group("nw", {"n": 2048})]),
-        "older.json": planted.document(
-            [planted.group("nw", {"n": 2048}, 2.0)], gpu=planted.A100, ceiling_scale=0.4
-        ),
-    }
-    for name, document in documents.items():
-        (folder / name).write_text(planted.sealed(document), encoding="utf-8")
-    recorded = ROOT / "results" / "0.1.0" / "h200" / "memory.json.gz"  # which never changes
-    (folder / recorded.name).write_bytes(recorded.read_bytes())
-    path = folder / "report.html"
-    with contextlib.chdir(folder):
-        results = load([Path(name) for name in (*documents, recorded.name)])
-        path.write_text(render(results), encoding="utf-8")
-    return path
+def page(write_page, tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("structure"))
 
 
 @pytest.fixture(scope="module")
