@@ -9,7 +9,6 @@ import locale
 import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -27,6 +26,7 @@ from amasia.comparing import raw_stream
 from plots.cli import main
 from plots.data.documents import read_document
 from plots.data.load import load
+from tests.process import run
 
 QUICK = {"min_rounds": 7, "max_rounds": 7}
 
@@ -490,12 +490,9 @@ def test_without_a_gpu_the_reason_is_said() -> None:
     # In a process of its own: CUDA asks only once which GPUs there are.
     code = "import amasia; amasia.compare({'old': print, 'new': print})"
     variables = {library.VARIABLE: built("libamasia_compare.so"), "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **variables},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = run(sys.executable, "-c", code, cwd=ROOT, status=1, **variables)
     said = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and said.startswith("amasia.errors.NoDevice: "), done.stderr
+    assert said.startswith("amasia.errors.NoDevice: "), done.stderr
     assert "CUDA" in said or "no NVIDIA driver is loaded" in said
 
 
@@ -526,8 +523,8 @@ def test_the_library_is_installed_on_its_own_where_it_is_found(
     cache = Path(built("CMakeCache.txt")).read_text()
     if "AMASIA_INSTALL:BOOL=ON" not in cache:
         pytest.skip("this build folder installs nothing (AMASIA_INSTALL)")
-    command = ["cmake", "--install", built("."), "--component", "compare", "--prefix", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
+    component = ("--component", "compare", "--prefix", tmp_path)
+    run("cmake", "--install", built("."), *component, status=0)
     (installed,) = [path for path in tmp_path.rglob("*") if path.is_file()]
     monkeypatch.delenv(library.VARIABLE, raising=False)
     monkeypatch.setattr(library.sys, "prefix", str(tmp_path))

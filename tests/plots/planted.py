@@ -290,6 +290,7 @@ def group(
     half: float = 0.006,
     throttled: int = 0,
     rounds: int = 21,
+    digest: str = "ab",
     seed: int = 1,
 ) -> _Group:
     """A comparison group: baseline at iso takes ``base_ms``, at best ``base_ms / best_gain``."""
@@ -325,6 +326,8 @@ def group(
     )
     del g["interval_rule"]  # the exact one
     g.seed = seed
+    for row in rows:
+        row["source_digest"] = digest * 32
     measure(g)
     return g
 

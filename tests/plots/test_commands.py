@@ -25,6 +25,7 @@ from plots.data.load import load
 from plots.data.selection import gpu_named
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
+from tests import process
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
@@ -197,17 +198,11 @@ def test_a_full_stdout_is_a_line_and_status_5(memory_file, arguments):
 def test_a_closed_stdout_is_a_line_and_a_reader_that_left_is_none(memory_file):
     command = f"{sys.executable} -m plots reproduction {memory_file}"
 
-    def shell(text):
-        return subprocess.run(
-            ["bash", "-c", text],
-            cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-
-    closed = shell(f"{command} >&-")
-    assert closed.returncode == 5
+    closed = process.run("bash", "-c", f"{command} >&-", cwd=ROOT, status=5)
     assert closed.stderr == "plots: stdout cannot be written: it is closed\n"
-    left = shell(f"set -o pipefail; {command} | head -1")
-    assert left.returncode == 0 and left.stderr == "" and left.stdout.count("\n") == 1
+    text = f"set -o pipefail; {command} | head -1"
+    left = process.run("bash", "-c", text, cwd=ROOT, status=0)
+    assert left.stderr == "" and left.stdout.count("\n") == 1
 
 
 def test_a_gpu_is_known_by_a_part_of_its_name():

@@ -116,10 +116,7 @@ def test_of_the_same_group_in_two_files_the_later_counts(save):
 
 def test_of_the_same_code_the_group_with_more_rounds_counts(save):
     def group(ms, rounds, digest):
-        g = planted.group("nw", {"n": 64}, ms, rounds=rounds)
-        for row in g["rows"]:
-            row["source_digest"] = digest
-        return g
+        return planted.group("nw", {"n": 64}, ms, rounds=rounds, digest=digest)
 
     def median(early, late):
         save(planted.document([early], date="2026-01-01T00:00:00Z"), "r/a.json")
@@ -127,12 +124,12 @@ def test_of_the_same_code_the_group_with_more_rounds_counts(save):
         results = load([folder])
         return results.rows.iloc[0]["median"], results.notes
 
-    few, many = group(5.0, 7, "same"), group(3.0, 40, "same")
+    few, many = group(5.0, 7, "ab"), group(3.0, 40, "ab")
     for early, late in ((few, many), (many, few)):
         value, notes = median(early, late)
         assert value == pytest.approx(3.0, rel=0.02)
     assert any("the one with more rounds (40) counts" in note for note in notes)
-    value, notes = median(group(5.0, 40, "old"), group(3.0, 7, "new"))
+    value, notes = median(group(5.0, 40, "cd"), group(3.0, 7, "ef"))
     assert value == pytest.approx(3.0, rel=0.02)
     assert any("the later one (2026-02-01" in note for note in notes)
 

@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ from plots.advice.observed import (
 )
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from tests.process import executable
+from tests.process import executable, run
 
 # --- Machine code ---------------------------------------------------------------------------------
 
@@ -49,9 +48,8 @@ def built(cubin: Path, architecture: str, *options: str) -> None:
         find_cuobjdump()
     except PlotsError as error:
         pytest.skip(str(error))
-    command = [nvcc, f"-arch=sm_{architecture}", "-std=c++17", *options, "-cubin", "-o", cubin]
-    command.append(SOURCE)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    to = ["-std=c++17", *options, "-cubin", "-o", cubin]
+    done = run(nvcc, f"-arch=sm_{architecture}", *to, SOURCE)
     if done.returncode != 0 and "Unsupported gpu architecture" in done.stderr:
         pytest.skip(f"this nvcc has no sm_{architecture}")
     assert done.returncode == 0, done.stderr

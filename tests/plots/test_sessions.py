@@ -177,9 +177,8 @@ def test_a_session_without_the_least_rounds_does_not_stand_for_those_that_have_t
     def shown(*rounds, of_one_code=True):
         documents = []
         for session, n in enumerate(rounds):
-            group = planted.group("nw", {"n": 64}, 3.0, rounds=n)
-            for row in group["rows"]:
-                row["source_digest"] = ("ab" if of_one_code else f"0{session}") * 32
+            digest = "ab" if of_one_code else f"0{session}"
+            group = planted.group("nw", {"n": 64}, 3.0, rounds=n, digest=digest)
             document = planted.document([group], date=f"2026-01-0{1 + session}T00:00:00Z")
             documents.append(document)
         return load([save(sessions_of(*documents))]).groups["rounds"].tolist()
