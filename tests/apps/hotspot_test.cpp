@@ -151,20 +151,14 @@ TEST(StageRows, DivideThePeriodOfTheRegisterRoles) {
     EXPECT_EQ(S::warm_up % S::rows, 0);
     EXPECT_GE(S::warm_up, 2 * S::steps);
   };
-  const auto check_all = [&](auto steps) {
-    constexpr int T = decltype(steps)::value;
-    check(PlainStrip<T, 4, 2, StageRows::some>{});
-    check(PlainStrip<T, 4, 2, StageRows::period>{});
-    EXPECT_EQ((PlainStrip<T, 4, 2, StageRows::period>::rows),
-              (PlainStrip<T, 4, 2, StageRows::period>::unroll));
+  const auto check_all = [&]<int... T>(std::integer_sequence<int, T...>) {
+    (check(PlainStrip<T, 4, 2, StageRows::some>{}), ...);
+    (check(PlainStrip<T, 4, 2, StageRows::period>{}), ...);
+    EXPECT_TRUE(((PlainStrip<T, 4, 2, StageRows::period>::rows ==
+                  PlainStrip<T, 4, 2, StageRows::period>::unroll) &&
+                 ...));
   };
-  check_all(std::integral_constant<int, 1>{});
-  check_all(std::integral_constant<int, 2>{});
-  check_all(std::integral_constant<int, 4>{});
-  check_all(std::integral_constant<int, 5>{});
-  check_all(std::integral_constant<int, 8>{});
-  check_all(std::integral_constant<int, 10>{});
-  check_all(std::integral_constant<int, 12>{});
+  check_all(std::integer_sequence<int, 1, 2, 4, 5, 8, 10, 12>{});
   check(PlainStrip<5, 8, 2, StageRows::one>{});
 }
 

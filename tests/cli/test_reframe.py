@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -78,21 +76,10 @@ class Run:
     def __init__(self, folder: Path, *arguments: str, stub: dict | None = None) -> None:
         settings = folder / "settings.py"
         settings.write_text(SETTINGS)
-        environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("RFM_")},
-            "HOME": str(folder),
-            "AMASIA_STUB": json.dumps(stub or {}),
-        }
         command = [REFRAME, "-C", settings, "--prefix", folder / "out", "--nocolor", *arguments]
         command += ["--perflogdir", folder / "perflogs"]
-        done = subprocess.run(
-            list(map(str, command)),
-            env=environment,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        changed = {"HOME": str(folder), "AMASIA_STUB": json.dumps(stub or {})}
+        done = run(*command, cwd=folder, **changed)
         self.status, self.said = done.returncode, done.stdout + done.stderr
         logs = [path for path in (folder / "perflogs").rglob("*") if path.is_file()]
         self.log = logs[0].read_text().splitlines()[-1] if logs else ""
