@@ -260,7 +260,7 @@ def test_each_half_of_a_quotient_comes_from_whichever_file_has_it(save):
         ({"tolerance": 0, "relation": "within", "high": 50}, 40, "agrees"),
         ({"tolerance": 0, "relation": "within", "high": 50}, 50, "agrees"),
         ({"tolerance": 0, "relation": "within", "high": 50}, 51, "differs"),
-        # Of another GPU nothing is judged, unless what is said has no unit.
+        # Of another GPU nothing is judged, unless the value has no unit.
         ({"gpu": "A100"}, 40, "other hardware"),
         ({"gpu": "A100", "basis": "ratio"}, 40, "agrees"),
         ({"gpu": "H100", "basis": "model"}, 40, "other hardware"),
