@@ -17,9 +17,7 @@ for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().par
 
 import planted  # noqa: E402
 
-from plots.cli import main  # noqa: E402
 from plots.data.load import Results, load  # noqa: E402
-from plots.report.page import render  # noqa: E402
 from plots.tree import ROOT  # noqa: E402
 
 
@@ -47,6 +45,8 @@ def write_page() -> Callable[..., Path]:
     """Writes a page of two GPUs, an app on each, a cross matrix, microbenchmarks, and what else is
     named, into a folder. Its files are named from there, so that it is the same wherever that is.
     """
+
+    from plots.report.page import render
 
     def write(folder: Path, **others: Any) -> Path:
         nw = {"n": 2048}
@@ -88,6 +88,7 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """What a command printed that must end with this status."""
+    from plots.cli import main  # here, since what draws takes its time
 
     def call(status: int, *words: object) -> Any:
         found = main([str(word) for word in words])

@@ -236,10 +236,10 @@ def at_1250_mhz(cycles):
 BUSIER = "busiest SM had work for 12 % more cycles than the measured time has."
 OF_CLOCKS = "most of it is the SM clock, 1250 MHz against 1000."
 # Of each of five parts a fifth less.
-SPREAD = dict.fromkeys(
+FIFTHS = dict.fromkeys(
     ("long_scoreboard", "barrier", "short_scoreboard", "wait", "no_instruction"), 0.2
 )
-SPREAD = {"stalls": {"selected": 0.1, **SPREAD}, "issue_slots": 0.05, "busy": 1.0}
+SPREAD = {"stalls": {"selected": 0.1, **FIFTHS}, "issue_slots": 0.05, "busy": 1.0}
 UNEXPLAINED = {
     "busier than it is long": (
         run(), run(cycles=800.0, busy=1.12), f"under the profiler its {BUSIER}",
