@@ -274,6 +274,9 @@ def test_speedup_draws_each_comparison_where_it_belongs(paper):
     ]  # fmt: skip
     assert heading(figure).endswith("NVIDIA H200, 2026-11-21; cold cache, stream launches")
     iso, best = figure.axes[:2]
+    assert [t.get_text() for t in iso.get_xticklabels()] == [
+        "rows=1024\ncols=1024", "rows=4096\ncols=4096", "rows=8192\ncols=8192",
+    ]  # fmt: skip
     points = bars(iso)
     assert len(points) == 5 * 3
     for label, x, y, ends, filled in points:
