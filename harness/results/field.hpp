@@ -6,7 +6,7 @@
 //     static constexpr auto list = fields(field("bytes_ms", &Floor::bytes_ms, not_negative), ...);
 //   };
 //
-// come its place in the file (written.hpp), the check when it is read (read.hpp), its entry in
+// come its place in the file, the check when it is read (both in codec.hpp), its entry in
 // schema/result.schema.json (schema.hpp) and, through that file, its column in Python. The
 // declarations of a result file are in fields.hpp.
 #pragma once
