@@ -55,7 +55,6 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
   }
   dsm::cluster_sync();  // barriers exist, source costs are visible
 
-  // Main loop
   const int* wall = run.wall.data + run.first_row * run.wall.pitch + column;
   bool computed = inside;
   int cost = rows.above[thread];
@@ -90,7 +89,6 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
     if (computed) rows.above[thread] = rows.made[thread];
     __syncthreads();
   }
-  // Epilogue
   if (computed && Linked::correct(position, Linked::height)) run.result[column] = cost;
 }
 
