@@ -31,7 +31,7 @@ _MORE = (
     "TOP/s/W",
 )  # fmt: skip
 
-# What the floor of a row is made of (harness/conclusions/recomputed.cpp): its bound -> its ceilings.
+# The ceilings of a floor, by its bound (harness/conclusions/recomputed.cpp).
 _CEILINGS = {
     "bytes": ("read_bandwidth", "write_bandwidth", "copy_bandwidth"),
     "dependency": ("dependent_op_ns",),
