@@ -20,8 +20,10 @@ from plots.statistics.between import (
     log_error,
     predict,
 )
+from plots.statistics.claims import most_difference
 from plots.statistics.intervals import (
     benjamini_hochberg,
+    geometric_mean,
     independent_p_value,
     independent_ratio,
     least_p_value,
@@ -30,6 +32,18 @@ from plots.statistics.intervals import (
     spread_of_rounds,
 )
 from plots.units import claimed_ratio, milliseconds, times
+
+
+def test_ratios_have_a_geometric_mean():
+    assert geometric_mean([0.5, 2, 4]) == pytest.approx(4 ** (1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most"),
+    [(0.99, 1.005, 1 / 0.99 - 1), (1, 1.0199, 0.0199), (0.999, 1.0201, None), (0.98, 1, None)],
+)
+def test_a_tie_is_within_two_per_cent(low, high, most):
+    assert most_difference(low, high) == (most and pytest.approx(most))
 
 
 @pytest.mark.parametrize(
