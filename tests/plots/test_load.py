@@ -15,7 +15,7 @@ from plots.advice.twin import recorded_twins
 from plots.data import cases, frozen
 from plots.data import load as loading
 from plots.data.documents import find_files, read_document
-from plots.data.load import load, main_size, sizes_of
+from plots.data.load import load, main_size, paired_times, sizes_of
 from plots.data.schema import scalars
 from plots.data.sessions import Measured, Sessions, SessionValue
 from plots.data.strategies import APPS
@@ -47,6 +47,17 @@ def test_rows_without_a_time_keep_status_and_reason(paper):
     assert absent["median"].isna().all() and (absent["samples"] == 0).all()
     assert absent.loc["dsm", "reason"] == "needs sm_90, this GPU is sm_80"
     assert not absent.loc["drop_off", "verified"]
+
+
+def test_pairs_are_of_rounds_in_which_neither_was_throttled():
+    def row(rounds, throttled):
+        return np.array(rounds), 10.0 * np.array(rounds), np.array(throttled, dtype=bool)
+
+    one, other = row([1, 2, 3, 4], [0, 1, 0, 0]), row([1, 3, 4, 5], [0, 1, 0, 0])
+    assert [side.tolist() for side in paired_times(one, other)] == [[10, 40], [10, 40]]
+    # Of a row that was throttled throughout there are no others.
+    always = row([1, 2, 3, 4], [1, 1, 1, 1])
+    assert [side.tolist() for side in paired_times(always, other)] == [[10, 40], [10, 40]]
 
 
 def test_throttled_samples_are_kept_and_in_times_only_where_there_are_no_others(paper, load_groups):
