@@ -155,10 +155,10 @@ struct Products {
   }
 };
 
-/// Panels in small tiles, which can solve, and strips where the large ones would leave some of the
+/// Panels in small tiles, which can solve, and strips where the large ones would leave half of the
 /// `sms` SMs idle. Where they do not, the large ones need fewer loads for the same work.
 AMASIA_HD constexpr Products for_chain(Products products, int sms) {
-  products.small = products.region == Region::panels || products.blocks(1) <= sms;
+  products.small = products.region == Region::panels || products.blocks(1) <= sms / 2;
   return products;
 }
 

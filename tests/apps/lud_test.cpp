@@ -209,7 +209,7 @@ TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
   }
 }
 
-TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
+TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveHalfTheSmsIdle) {
   int large = 0;
   for (int n : {2048, 16384}) {
     for (const Launched& l : schedule(n, shrinking, 132)) {
@@ -221,7 +221,7 @@ TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
       } else if (p.region == Region::panels) {
         EXPECT_TRUE(small);  // only small tiles can solve
       } else {
-        EXPECT_EQ(small, p.blocks(1) <= 132) << n << ": " << p.blocks(1);
+        EXPECT_EQ(small, p.blocks(1) <= 66) << n << ": " << p.blocks(1);
         large += !small;
       }
     }
