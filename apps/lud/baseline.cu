@@ -2,6 +2,7 @@
 // slice is multiplied, the next one, 32 bytes per thread and eighth of the slice: eight registers
 // hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
+#include "apps/lud/panel_rows.cuh"
 #include "apps/lud/rodinia.cuh"
 #include "variants/copies/tile_through_registers.cuh"
 #include "variants/ptx/global_memory.cuh"
@@ -119,11 +120,71 @@ struct Share {
   }
 };
 
+/// A whole tile of a panel: while a warp solves a square, its next one is in registers.
+struct PanelThroughRegisters : PanelRows {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 1;
+  static constexpr std::size_t shared_bytes = Tile::all_bytes;
+  static constexpr std::size_t bytes_in_flight = pieces * 16 * Tile::threads;  // in registers
+
+  int4 held[pieces];
+
+  __device__ PanelThroughRegisters(unsigned char* shared, View, const Problem& p,
+                                   const TileProduct& tile, int thread)
+      : PanelRows(shared, p, tile, thread) {
+    // A step's squares of the triangle at once, of as many as the last step has.
+#pragma unroll 1
+    for (int step = 0; step < Tile::steps; ++step) {
+      int4 of_step[Tile::steps][shares];
+#pragma unroll
+      for (int i = 0; i < Tile::steps; ++i) {
+#pragma unroll
+        for (int share = 0; share < shares; ++share) {
+          bring_triangle(step, i < step ? i : step, share, [&](unsigned, const float* from) {
+            of_step[i][share] = global::load16(from);
+          });
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < Tile::steps; ++i) {
+#pragma unroll
+        for (int share = 0; share < shares; ++share) {
+          bring_triangle(step, i < step ? i : step, share,
+                         [&](unsigned to, const float*) { async::store16(to, of_step[i][share]); });
+        }
+      }
+    }
+    load(0);
+  }
+  __device__ void load(int step) {
+#pragma unroll
+    for (int piece = 0; piece < pieces; ++piece) {
+      bring_own(step, piece,
+                [&](unsigned, const float* from) { held[piece] = global::load16(from); });
+    }
+  }
+  /// The last square is loaded once more than it is needed, not to wait where paths join.
+  __device__ void wait(int step) {
+#pragma unroll
+    for (int piece = 0; piece < pieces; ++piece) {
+      bring_own(step, piece, [&](unsigned to, const float*) { async::store16(to, held[piece]); });
+    }
+    load(step + 1 < Tile::steps ? step + 1 : step);
+    if (step == 0) {
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+  }
+};
+
 /// Two stages of shared memory; what is loaded with one chunk is stored with the next.
 template <class TileT>
 struct ThroughRegisters {
   using Tile = TileT;
   using Diagonal = ChunksThroughRegisters;
+  using Panel = PanelThroughRegisters;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 2;

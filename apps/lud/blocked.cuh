@@ -20,6 +20,7 @@
 // to
 //   multiply
 // - finish(acc, thread): the result to global memory
+// - Panel: the mover of a whole tile of a panel (panel.cuh says what it has)
 #pragma once
 
 #include <memory>
@@ -30,6 +31,7 @@
 
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/diagonal.cuh"
+#include "apps/lud/panel.cuh"
 #include "apps/lud/pieces.cuh"
 #include "apps/lud/schedules.hpp"
 #include "harness/variant.hpp"
@@ -87,6 +89,26 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   }
   admit_successor();
   mover.finish(acc, thread);
+}
+
+/// Whole tiles of panels (panel.cuh).
+template <class Mover>
+__global__ void __launch_bounds__(PanelTile::threads, PanelTile::blocks_per_sm)
+    panel(const __grid_constant__ typename Mover::View view, const Problem p,
+          const Products products) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const int thread = static_cast<int>(threadIdx.x);
+  const TileProduct t = products.tile(Mover::cluster, static_cast<int>(blockIdx.x));
+  wait_for_predecessor();
+  const unsigned squares = async::shared_address(shared);
+  Mover mover(shared, view, p, t, thread);
+  if (PanelTile::is_beside(t)) {
+    PanelTile::solve<true>(mover, squares, thread);
+  } else {
+    PanelTile::solve<false>(mover, squares, thread);
+  }
+  admit_successor();
+  mover.finish();
 }
 
 /// Pads four elements of the last, incomplete diagonal block with those of the identity.
@@ -177,28 +199,28 @@ void launch_dependent(void (*kernel)(Parameters...), const LaunchShape& shape, c
   AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }
 
-/// A kernel of a tile's products, and what it is launched with.
-template <class Mover>
-struct ProductKernel {
+/// A kernel of a launch's tiles, and what it is launched with.
+template <class Mover, auto KERNEL = product<Mover>>
+struct TileKernel {
   static constexpr std::size_t shared_bytes = Mover::Tile::scratch_bytes + Mover::shared_bytes;
   LaunchShape shape{dim3(1), dim3(Mover::Tile::threads), shared_bytes, Mover::cluster};
   typename Mover::View view;
 
-  explicit ProductKernel(const Problem& p) : view(Mover::view(p)) {
-    allow_launch(reinterpret_cast<const void*>(product<Mover>), shape);
+  explicit TileKernel(const Problem& p) : view(Mover::view(p)) {
+    allow_launch(reinterpret_cast<const void*>(KERNEL), shape);
   }
   void operator()(const Problem& p, const Products& products, cudaStream_t stream,
                   bool dependent) const {
     LaunchShape grid = shape;
     grid.grid.x = static_cast<unsigned>(products.blocks(Mover::cluster));
     if (dependent) {
-      launch_dependent(product<Mover>, grid, stream, view, p, products);
+      launch_dependent(KERNEL, grid, stream, view, p, products);
     } else {
-      launch(product<Mover>, grid, stream, view, p, products);
+      launch(KERNEL, grid, stream, view, p, products);
     }
   }
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(product<Mover>), Mover::Tile::threads, shared_bytes,
+    return {reinterpret_cast<const void*>(KERNEL), Mover::Tile::threads, shared_bytes,
             Mover::cluster, Mover::bytes_in_flight};
   }
 };
@@ -207,9 +229,11 @@ template <template <class Tile> class Mover>
 ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
   const Grouping grouping = named.grouping;
   const Start start = named.start;
+  const PanelTiles panels = named.panels;
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
-  using Panel = Mover<SolveTile>;
+  using SmallPanel = Mover<SolveTile>;
+  using Panel = typename Large::Panel;
   using Diagonal = typename Large::Diagonal;
   ConfigOf<Problem> config;
   config.info.schedule = std::string(named.name);
@@ -218,14 +242,16 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
                           {"k_update", grouping.most * panel_width},
                           {"group_share", grouping.share},
                           {"chain_tile", 2 * warp_edge},
+                          {"panel_tile", panels == PanelTiles::small ? warp_edge : panel_width},
                           {"k_slice", BlockTile::k}};
   config.info.movement = {{"stages", Large::stages}};
   config.info.kernels = {
-      ProductKernel<Large>::use(),
+      TileKernel<Large>::use(),
       {reinterpret_cast<const void*>(diagonal<Diagonal>), block_threads,
        sizeof(DiagonalBlock) + 128, Diagonal::cluster, panel_width * panel_width * sizeof(float)},
-      ProductKernel<Small>::use(),
-      ProductKernel<Panel>::use()};
+      TileKernel<Small>::use(),
+      TileKernel<SmallPanel>::use(),
+      TileKernel<Panel, panel<Panel>>::use()};
   if (start == Start::dependent) {
     config.info.geometry.push_back({"dependent_launch", 1});
     config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
@@ -233,15 +259,17 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
       return "programmatic dependent launch needs compute capability 9.0";
     };
   }
-  config.prepare = [grouping, start](const Problem& p, const Device& device) -> Launch {
+  config.prepare = [grouping, start, panels](const Problem& p, const Device& device) -> Launch {
     const LaunchShape block{dim3(Diagonal::cluster), dim3(block_threads),
                             sizeof(DiagonalBlock) + 128, Diagonal::cluster};
     allow_launch(reinterpret_cast<const void*>(diagonal<Diagonal>), block);
-    const ProductKernel<Large> large(p);
-    const ProductKernel<Small> small(p);
-    const ProductKernel<Panel> panel(p);
+    const TileKernel<Large> large(p);
+    const TileKernel<Small> small(p);
+    const TileKernel<SmallPanel> small_panel(p);
+    const TileKernel<Panel, panel<Panel>> whole_panel(p);
     const auto streams = std::make_shared<LookAhead>();
-    const auto launches = schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count);
+    const auto launches =
+        schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count, panels);
     return [=](Stream main) {
       const cudaStream_t ahead = streams->ahead;
       AMASIA_CUDA(cudaEventRecord(streams->begun, main));
@@ -256,8 +284,10 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
           launch_dependent(diagonal<Diagonal>, block, stream, p, l.products.first);
         } else if (l.diagonal) {
           launch(diagonal<Diagonal>, block, stream, p, l.products.first);
+        } else if (l.products.region == Region::panels && l.products.small) {
+          small_panel(p, l.products, stream, dependent);
         } else if (l.products.region == Region::panels) {
-          panel(p, l.products, stream, dependent);
+          whole_panel(p, l.products, stream, dependent);
         } else if (l.products.small) {
           small(p, l.products, stream, dependent);
         } else {

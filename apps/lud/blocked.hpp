@@ -155,10 +155,17 @@ struct Products {
   }
 };
 
-/// Panels in small tiles, which can solve, and strips where the large ones would leave half of the
-/// `sms` SMs idle. Where they do not, the large ones need fewer loads for the same work.
-AMASIA_HD constexpr Products for_chain(Products products, int sms) {
-  products.small = products.region == Region::panels || products.blocks(1) <= sms / 2;
+/// How a schedule cuts its panels.
+enum class PanelTiles { small, large_where_many };
+
+/// Strips in small tiles where the large ones would leave half of the `sms` SMs idle. Where they do
+/// not, the large ones need fewer loads for the same work. Panels in large tiles, if at all, where
+/// the small ones would not have an SM each: a large one takes longer, but less of an SM.
+AMASIA_HD constexpr Products for_chain(Products products, int sms, PanelTiles panels) {
+  const int whole = products.blocks(1);
+  products.small = products.region == Region::panels
+                       ? panels == PanelTiles::small || whole <= sms / chain_warps
+                       : whole <= sms / 2;
   return products;
 }
 
@@ -203,9 +210,9 @@ inline std::vector<Launched> with_followers(std::vector<Launched> launches) {
 }
 
 /// The launches of a run in order, for a matrix of order n on a device of `sms` SMs.
-inline std::vector<Launched> schedule(int n, Grouping grouping, int sms) {
+inline std::vector<Launched> schedule(int n, Grouping grouping, int sms, PanelTiles panels) {
   const int blocks = blocks_of(n);
-  const auto chain = [&](Products p) { return for_chain(p, sms); };
+  const auto chain = [&](Products p) { return for_chain(p, sms, panels); };
   std::vector<Launched> launches;
   for (int first = 0, end = 0; first < blocks; first = end) {
     end = first + grouping.panels(blocks - first);

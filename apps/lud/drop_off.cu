@@ -119,6 +119,7 @@ template <class TileT>
 struct OwnSlots {
   using Tile = TileT;
   using Diagonal = OwnChunks;
+  using Panel = CopiedPanel<Ask::early>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 3;

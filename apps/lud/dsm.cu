@@ -3,6 +3,7 @@
 // messages (rodinia_cluster.cuh).
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/box_ring.cuh"
+#include "apps/lud/panel_boxes.cuh"
 #include "apps/lud/rodinia_cluster.cuh"
 #include "variants/ptx/cluster_begin.cuh"
 #include "variants/ptx/global_memory.cuh"
@@ -67,6 +68,7 @@ struct Multicast : BoxRing<TileT> {
   using Tile = TileT;
   using Ring = BoxRing<Tile>;
   using Diagonal = SentHalf;
+  using Panel = PanelBoxes<2>;
   using View = BlockedMaps;
   using Ring::consumer, Ring::produced, Ring::slices, Ring::storage, Ring::t;
   static constexpr int cluster = 2, stages = Ring::stages;

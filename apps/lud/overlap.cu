@@ -78,6 +78,7 @@ template <class TileT>
 struct Ring {
   using Tile = TileT;
   using Diagonal = AsyncChunks;
+  using Panel = CopiedPanel<Ask::early>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 3;

@@ -30,6 +30,7 @@ template <class TileT>
 struct AtOnce {
   using Tile = TileT;
   using Diagonal = AsyncChunks;
+  using Panel = CopiedPanel<Ask::when_due>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 1;

@@ -27,22 +27,43 @@ struct Blocked {
   std::string_view name;
   Grouping grouping;
   Start start;
+  PanelTiles panels;
   std::string_view summary;
 };
 
 inline constexpr Blocked blocked_schedules[] = {
-    {"blocked-128-shrinking", shrinking, Start::in_turn,
+    {"blocked-128-shrinking", shrinking, Start::in_turn, PanelTiles::small,
      "blocks of 128, the trailing matrix updated by groups of up to ten panels, fewer as it "
      "shrinks"},
-    {"blocked-128-shrinking-late", shrinking_late, Start::in_turn,
+    {"blocked-128-shrinking-late", shrinking_late, Start::in_turn, PanelTiles::small,
      "the same, with groups that shrink later"},
-    {"blocked-128-shrinking-dependent", shrinking, Start::dependent,
+    {"blocked-128-shrinking-dependent", shrinking, Start::dependent, PanelTiles::small,
      "as blocked-128-shrinking, by programmatic dependent launch"},
-    {"blocked-128-shrinking-late-dependent", shrinking_late, Start::dependent,
+    {"blocked-128-shrinking-late-dependent", shrinking_late, Start::dependent, PanelTiles::small,
      "as blocked-128-shrinking-late, by programmatic dependent launch"},
-    {"blocked-128x2", {2, 1}, Start::in_turn, "blocks of 128, updated by groups of two panels"},
-    {"blocked-128x4", {4, 1}, Start::in_turn, "blocks of 128, updated by groups of four panels"},
-    {"blocked-128x1", {1, 1}, Start::in_turn, "blocks of 128, updated after every panel"},
+    {"blocked-128x2",
+     {2, 1},
+     Start::in_turn,
+     PanelTiles::small,
+     "blocks of 128, updated by groups of two panels"},
+    {"blocked-128x4",
+     {4, 1},
+     Start::in_turn,
+     PanelTiles::small,
+     "blocks of 128, updated by groups of four panels"},
+    {"blocked-128x1",
+     {1, 1},
+     Start::in_turn,
+     PanelTiles::small,
+     "blocks of 128, updated after every panel"},
+    {"blocked-128-shrinking-panels-128", shrinking, Start::in_turn, PanelTiles::large_where_many,
+     "as blocked-128-shrinking, long panels in tiles of 128 x 128"},
+    {"blocked-128-shrinking-dependent-panels-128", shrinking, Start::dependent,
+     PanelTiles::large_where_many,
+     "as blocked-128-shrinking-dependent, long panels in tiles of 128 x 128"},
+    {"blocked-128-shrinking-late-dependent-panels-128", shrinking_late, Start::dependent,
+     PanelTiles::large_where_many,
+     "as blocked-128-shrinking-late-dependent, long panels in tiles of 128 x 128"},
 };
 
 inline std::vector<Schedule> all_schedules() {

@@ -1,7 +1,9 @@
-// What the three strategies on cp.async share: a ring of slices, and the diagonal block.
+// What the three strategies on cp.async share: a ring of slices, the diagonal block, and whole
+// tiles of panels.
 #pragma once
 
 #include "apps/lud/blocked.cuh"
+#include "apps/lud/panel_rows.cuh"
 #include "variants/ptx/cp_async.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
@@ -46,6 +48,57 @@ struct Stages {
   }
   __device__ unsigned slice() const { return at(here); }
   __device__ void step(int& stage) const { stage = stage + 1 == count ? 0 : stage + 1; }
+};
+
+/// When the squares of B are asked for: all at the start, or each when it is due.
+enum class Ask { early, when_due };
+
+template <Ask ASK>
+struct CopiedPanel : PanelRows {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = ASK == Ask::early ? Tile::steps : 1;
+  static constexpr std::size_t shared_bytes = Tile::all_bytes;
+  static constexpr std::size_t bytes_in_flight = Tile::all_bytes;
+
+  __device__ CopiedPanel(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
+                         int thread)
+      : PanelRows(shared, p, tile, thread) {
+    const auto copy = [](unsigned to, const float* from) { async::copy16(to, from); };
+#pragma unroll 1
+    for (int step = 0; step < Tile::steps; ++step) {
+#pragma unroll 1
+      for (int i = 0; i < Tile::triangles(step); ++i) {
+#pragma unroll
+        for (int share = 0; share < shares; ++share) bring_triangle(step, i, share, copy);
+      }
+    }
+    if (ASK == Ask::when_due) return;
+#pragma unroll 1
+    for (int step = 0; step < Tile::steps; ++step) ask_for(step);
+  }
+  /// With the first step's square comes the triangle.
+  __device__ void ask_for(int step) const {
+#pragma unroll
+    for (int piece = 0; piece < pieces; ++piece) {
+      bring_own(step, piece, [](unsigned to, const float* from) { async::copy16(to, from); });
+    }
+    async::commit();
+  }
+  __device__ void wait(int step) const {
+    if (ASK == Ask::when_due) {
+      ask_for(step);
+      async::wait<0>();
+    } else {
+      async::wait<Tile::steps - 1>();
+      async::commit();  // an empty group for each that is here keeps the count right
+    }
+    if (step == 0) {
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+  }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // memory. Boxes end at the matrix's edge by themselves.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/box_ring.cuh"
+#include "apps/lud/panel_boxes.cuh"
 #include "apps/lud/rodinia.cuh"
 #include "variants/device/tensor_map.hpp"
 #include "variants/geometry/pipeline_state.hpp"
@@ -168,6 +169,7 @@ struct Bulk : BoxRing<TileT> {
   using Tile = TileT;
   using Ring = BoxRing<Tile>;
   using Diagonal = BulkRows;
+  using Panel = PanelBoxes<1>;
   using View = BlockedMaps;
   using Ring::consumer, Ring::maps, Ring::produced, Ring::slices, Ring::storage, Ring::t;
   static constexpr int cluster = 1, stages = Ring::stages;

@@ -10,11 +10,15 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/diagonal.cuh"
+#include "apps/lud/panel.cuh"
 #include "apps/lud/tiles.cuh"
 #include "tests/apps/lud_matrices.hpp"
 
@@ -32,7 +36,7 @@ struct NothingBetween {
 /// A matrix with the pitch that the strategies have, and the scratch blocks.
 class Run {
  public:
-  explicit Run(const HostMatrix& m)
+  Run(const HostMatrix& m, bool small_panels)
       : n_(static_cast<int>(m.n)),
         pitch_((n_ + 31) / 32 * 32),
         cells_(static_cast<std::size_t>(n_) * pitch_, nothing),
@@ -44,8 +48,14 @@ class Run {
     for (int step = 0; step < blocks_of(n_); ++step) {
       decompose(step);
       if (step + 1 == blocks_of(n_)) break;
-      const Products panels{Region::panels, n_, step, 1, step + 1, 0, true};
-      for (int block = 0; block < panels.blocks(1); ++block) solve(panels.tile(1, block));
+      const Products panels{Region::panels, n_, step, 1, step + 1, 0, small_panels};
+      for (int block = 0; block < panels.blocks(1); ++block) {
+        if (small_panels) {
+          solve(panels.tile(1, block));
+        } else {
+          solve_whole(panels.tile(1, block));
+        }
+      }
       update((step + 1) * panel_width);
     }
   }
@@ -73,25 +83,27 @@ class Run {
     if (source == Source::matrix) return i < n_ && j < pitch_ ? at(i, j) : nothing;
     return (source == Source::lower ? lower_ : upper_)[i * panel_width + j];
   }
-  /// Box `box` of a stage: rows as they are, or permuted as those of A.
-  void store_box(int box, Source source, int row, int column, bool permuted) {
+  /// A square in shared memory: rows as they are, or permuted as those of A.
+  void store_box(unsigned at, Source source, int row, int column, bool permuted) {
     for (int i = 0; i < warp_edge; ++i) {
       for (int j = 0; j < warp_edge; ++j) {
         const float v = operand(source, row + i, column + j);
         const int chunk = permuted ? swizzled_chunk(i, j / 4) : j / 4;
-        std::memcpy(emulated::shared + SolveTile::scratch_bytes + box * SolveTile::box_bytes +
-                        i * SolveTile::k * 4 + 16 * chunk + 4 * (j % 4),
-                    &v, sizeof v);
+        std::memcpy(emulated::shared + at + i * SolveTile::k * 4 + 16 * chunk + 4 * (j % 4), &v,
+                    sizeof v);
       }
     }
   }
   void load_slice(const TileProduct& t, int k) {
+    const auto place = [](int box) {
+      return static_cast<unsigned>(SolveTile::scratch_bytes + box * SolveTile::box_bytes);
+    };
     const int of_a = SolveTile::boxes_of_a(t), of_b = SolveTile::boxes_of_b(t);
     for (int box = 0; box < of_a; ++box) {
-      store_box(box, t.a_source, t.a_row + box * warp_edge, t.a_column + k, true);
+      store_box(place(box), t.a_source, t.a_row + box * warp_edge, t.a_column + k, true);
     }
     for (int box = 0; box < of_b; ++box) {
-      store_box(of_a + box, t.b_source, t.b_row + k, t.b_column + box * warp_edge, false);
+      store_box(place(of_a + box), t.b_source, t.b_row + k, t.b_column + box * warp_edge, false);
     }
   }
   void solve(const TileProduct& t) {
@@ -119,6 +131,41 @@ class Run {
       }
     }
   }
+  /// As a mover of PanelTile: thread 0 brings a step's squares, each warp stores its own.
+  struct WholeTile {
+    Run& run;
+    const TileProduct& t;
+    int thread;
+    void wait(int step) {
+      __syncthreads();
+      for (int i = 0; thread == 0 && i < PanelTile::squares(step); ++i) {
+        const PanelSquare s = PanelTile::square(t, step, i);
+        run.store_box(PanelTile::place(step, i), s.source, s.row, s.column, s.permuted);
+      }
+      __syncthreads();
+    }
+    void store(int step) {
+      const PanelSquare to = PanelTile::x(t, step, thread / 32);
+      const int i = thread % 32, row = to.row + i;
+      for (int j = 0; j < warp_edge && row < run.n_ && to.column + j < run.pitch_; ++j) {
+        const unsigned from =
+            PanelTile::chunk_at(PanelTile::place_of_x(step, thread / 32), i, j / 4);
+        std::memcpy(&run.at(row, to.column + j), emulated::shared + from + 4 * (j % 4),
+                    sizeof(float));
+      }
+    }
+  };
+  void solve_whole(const TileProduct& t) {
+    std::fill(emulated::shared, emulated::shared + PanelTile::all_bytes, 0xff);  // NaN
+    emulated::run_block(PanelTile::threads, [&](int thread) {
+      WholeTile mover{*this, t, thread};
+      if (PanelTile::is_beside(t)) {
+        PanelTile::solve<true>(mover, 0, thread);
+      } else {
+        PanelTile::solve<false>(mover, 0, thread);
+      }
+    });
+  }
   /// What lies behind `next` loses the product of the panels before it.
   void update(int next) {
     std::vector<float> sum(n_);
@@ -136,11 +183,13 @@ class Run {
 };
 
 void expect_as_stable_as_elimination(const HostMatrix& m, const std::string& what) {
-  const Run run(m);
-  const Verdict v = compare(run.data(), run.pitch(), m, Normalisation::unit_lower);
   const Verdict plain = compare(eliminated(m).data(), m.n, m, Normalisation::unit_lower);
-  EXPECT_TRUE(v.passed) << what << ": " << v.error << " > " << v.bound;
-  EXPECT_LE(v.error, 4 * plain.error) << what;
+  for (bool small_panels : {true, false}) {
+    const Run run(m, small_panels);
+    const Verdict v = compare(run.data(), run.pitch(), m, Normalisation::unit_lower);
+    EXPECT_TRUE(v.passed) << what << ": " << v.error << " > " << v.bound;
+    EXPECT_LE(v.error, 4 * plain.error) << what << (small_panels ? "" : ", whole tiles");
+  }
 }
 
 TEST(LudKernels, DecomposeAsStablyAsElimination) {
@@ -182,6 +231,38 @@ TEST(LudKernels, AreStableBehindNearlySingularLeadingBlocks) {
       }
       expect_as_stable_as_elimination(m, "leading_" + std::to_string(edge));
     }
+  }
+}
+
+/// What a mover of whole tiles brings is every square that the tile's warps read, once, at places
+/// of its own: the triangle of the diagonal block, and the tile itself.
+TEST(PanelTile, SquaresAreTheTriangleAndTheTile) {
+  using Place = std::pair<int, int>;  // row and column, in squares of warp_edge
+  const Products panels{Region::panels, 600, 1, 1, 2};
+  for (int block : {0, panels.blocks_beside(1)}) {
+    const TileProduct t = panels.tile(1, block);
+    const bool beside = PanelTile::is_beside(t);
+    EXPECT_EQ(beside, block == 0);
+    std::map<Source, std::set<Place>> brought;
+    std::set<unsigned> places;
+    for (int step = 0; step < PanelTile::steps; ++step) {
+      for (int i = 0; i < PanelTile::squares(step); ++i) {
+        const PanelSquare s = PanelTile::square(t, step, i);
+        EXPECT_TRUE(brought[s.source].insert({s.row / warp_edge, s.column / warp_edge}).second);
+        EXPECT_TRUE(places.insert(PanelTile::place(step, i)).second);
+        EXPECT_LE(PanelTile::place(step, i) + PanelTile::square_bytes, PanelTile::all_bytes + 0u);
+      }
+    }
+    std::set<Place> triangle;
+    for (int i = 0; i < PanelTile::steps; ++i) {
+      for (int j = 0; j <= i; ++j) triangle.insert(beside ? Place{i, j} : Place{j, i});
+    }
+    std::set<Place> tile;
+    for (int i = 0; i < 16; ++i) {
+      tile.insert({t.c_row / warp_edge + i / 4, t.c_column / warp_edge + i % 4});
+    }
+    EXPECT_EQ(brought[beside ? Source::lower : Source::upper], triangle);
+    EXPECT_EQ(brought[Source::matrix], tile);
   }
 }
 

@@ -38,6 +38,7 @@ using Place = std::pair<int, int>;  // row and column, in squares of warp_edge
 constexpr int orders[] = {1, 32, 127, 128, 129, 192, 193, 300, 1025, 2047};
 // SMs: with none every tile is large, with so many every tile of the chain is small.
 constexpr int devices[] = {0, 20, 132, 1 << 20};
+constexpr PanelTiles panel_tiles[] = {PanelTiles::small, PanelTiles::large_where_many};
 constexpr Grouping groupings[] = {{1, 1},    {2, 1},         {3, 1}, {4, 1},
                                   shrinking, shrinking_late, {3, 5}};
 
@@ -177,9 +178,11 @@ TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
         for (int n : orders) {
           SCOPED_TRACE(std::to_string(n) + ", " + describe(grouping) +
                        ", SMs: " + std::to_string(sms));
-          Replay replay(n);
-          for (const Launched& l : schedule(n, grouping, sms)) replay(l, cluster);
-          replay.expect_complete();
+          for (PanelTiles panels : panel_tiles) {
+            Replay replay(n);
+            for (const Launched& l : schedule(n, grouping, sms, panels)) replay(l, cluster);
+            replay.expect_complete();
+          }
         }
       }
     }
@@ -190,7 +193,8 @@ TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
 TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
   for (int sms : devices) {
     for (int n : {129, 300, 1025}) {
-      for (const Launched& l : schedule(n, {3, 1}, sms)) {
+      // With no SMs every panel has large tiles, with the most SMs small ones.
+      for (const Launched& l : schedule(n, {3, 1}, sms, PanelTiles::large_where_many)) {
         const Products& p = l.products;
         if (l.diagonal) continue;
         std::map<Place, int> writer;
@@ -209,29 +213,33 @@ TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
   }
 }
 
-TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveHalfTheSmsIdle) {
-  int large = 0;
-  for (int n : {2048, 16384}) {
-    for (const Launched& l : schedule(n, shrinking, 132)) {
-      Products p = l.products;
-      if (l.diagonal) continue;
-      const bool small = std::exchange(p.small, false);
-      if (p.region == Region::rest) {
-        EXPECT_FALSE(small);
-      } else if (p.region == Region::panels) {
-        EXPECT_TRUE(small);  // only small tiles can solve
-      } else {
-        EXPECT_EQ(small, p.blocks(1) <= 66) << n << ": " << p.blocks(1);
-        large += !small;
+TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
+  std::map<Region, int> large;
+  for (PanelTiles panels : panel_tiles) {
+    for (int n : {2048, 16384}) {
+      for (const Launched& l : schedule(n, shrinking, 132, panels)) {
+        Products p = l.products;
+        if (l.diagonal) continue;
+        const bool small = std::exchange(p.small, false);
+        large[p.region] += !small;
+        if (p.region == Region::rest) {
+          EXPECT_FALSE(small);
+        } else if (p.region == Region::strip) {
+          EXPECT_EQ(small, p.blocks(1) <= 66) << n << ": " << p.blocks(1);
+        } else {
+          EXPECT_EQ(small, panels == PanelTiles::small || p.blocks(1) < 34)
+              << n << ": " << p.blocks(1);
+        }
       }
     }
   }
-  EXPECT_GT(large, 0);
+  EXPECT_GT(large[Region::strip], 0);
+  EXPECT_GT(large[Region::panels], 0);
 }
 
 /// Every shape of a small tile has four squares, as many as a block has warps.
 TEST(Schedule, ASmallTileIsOneSquarePerWarp) {
-  for (const Launched& l : schedule(2047, {2, 1}, devices[3])) {
+  for (const Launched& l : schedule(2047, {2, 1}, devices[3], PanelTiles::small)) {
     for (int b = 0; !l.diagonal && b < l.products.blocks(1); ++b) {
       const TileProduct t = l.products.tile(1, b);
       EXPECT_EQ(t.rows % warp_edge, 0);
@@ -260,7 +268,8 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
     return std::any_of(a.begin(), a.end(), [&](const Place& p) { return b.count(p) > 0; });
   };
   for (const Grouping& grouping : groupings) {
-    const std::vector<Launched> launches = schedule(35 * panel_width - 70, grouping, 132);
+    const std::vector<Launched> launches =
+        schedule(35 * panel_width - 70, grouping, 132, PanelTiles::large_where_many);
     // For each launch, how many launches of the other stream are done for certain when it begins:
     // as far as its own stream has waited, all up to the one that signalled.
     std::size_t known[2] = {0, 0}, signalled[2] = {0, 0};
@@ -291,7 +300,7 @@ TEST(Schedule, FollowersNeedNoOtherStream) {
   for (const Grouping& grouping : groupings) {
     int followers = 0;
     bool first = true;  // on the stream that runs ahead
-    for (const Launched& l : schedule(4500, grouping, 132)) {
+    for (const Launched& l : schedule(4500, grouping, 132, PanelTiles::small)) {
       EXPECT_EQ(l.follows, l.ahead && !l.waits && !first);
       if (l.ahead) first = false;
       followers += l.follows;
@@ -302,7 +311,7 @@ TEST(Schedule, FollowersNeedNoOtherStream) {
 
 TEST(Schedule, BlocksOfAClusterShareAnOperand) {
   for (int cluster : {2, 4}) {
-    for (const Launched& l : schedule(2500, {2, 1}, 70)) {
+    for (const Launched& l : schedule(2500, {2, 1}, 70, PanelTiles::large_where_many)) {
       if (l.diagonal) continue;
       for (int b = 0; b < l.products.blocks(cluster); ++b) {
         const TileProduct first = l.products.tile(cluster, b / cluster * cluster);
