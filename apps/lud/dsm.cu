@@ -64,13 +64,13 @@ struct SentHalf {
 /// An operand that both blocks need comes in parts, every second one by either, multicast to both.
 /// A stage is empty when the warps of both have read it, because both write into it.
 template <class TileT>
-struct Multicast : BoxRing<TileT> {
+struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
   using Tile = TileT;
-  using Ring = BoxRing<Tile>;
+  using Ring = BoxRing<Tile, Tile::a_half_rows>;
   using Diagonal = SentHalf;
   using Panel = PanelBoxes<2>;
   using View = BlockedMaps;
-  using Ring::consumer, Ring::produced, Ring::slices, Ring::storage, Ring::t;
+  using Ring::consumer, Ring::produced, Ring::storage, Ring::t;
   static constexpr int cluster = 2, stages = Ring::stages;
   static constexpr int a_rows = Tile::a_half_rows, b_rows = Tile::b_half_rows;
   static constexpr int b_columns = Tile::b_half_columns;
@@ -79,11 +79,9 @@ struct Multicast : BoxRing<TileT> {
 
   static View view(const Problem& p) { return blocked_maps(p, a_rows, Tile::k, b_rows, b_columns); }
 
-  const Problem& problem;
-
-  __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
+  __device__ Multicast(unsigned char* shared, const View& view, const Problem&,
                        const TileProduct& tile, int thread)
-      : Ring(shared, view, tile), problem(p) {
+      : Ring(shared, view, tile) {
     this->init(thread, cluster * Tile::threads / 32);
     dsm::cluster_arrive_initialised();
     dsm::cluster_wait();  // before anyone's copies arrive
@@ -93,13 +91,17 @@ struct Multicast : BoxRing<TileT> {
     }
   }
 
-  /// A producer's parts of the next slice.
+  /// A producer's parts of the next slice or stage of C. The phase counts all parts of both
+  /// operands, whichever block sends them, and is not complete before this block expects them.
   __device__ void produce(int loader) {
-    if (produced == slices) return;
+    if (this->all_produced()) return;
     this->acquire_empty();
-    // All parts of both operands, whoever sends them; the phase is not complete before this.
-    if (loader == 0) tma::expect(this->full_of_next(), Tile::bytes_of_slice(t));
-    load_slice(this->next_stage(), this->full_of_next(), loader);
+    this->expect_next(loader);
+    if (this->next_is_c()) {
+      this->load_c(loader);
+    } else {
+      load_slice(this->next_stage(), this->full_of_next(), loader);
+    }
     this->advance();
   }
   __device__ __forceinline__ void load_slice(unsigned char* to, tma::Barrier* full,
@@ -143,11 +145,14 @@ struct Multicast : BoxRing<TileT> {
     ++consumer;
   }
   __device__ void finish(const typename Tile::Accumulator& acc, int thread) {
-    if (t.inside) finish_in_global<Tile>(acc, problem.matrix, t, thread);
-    // Nobody leaves while its barriers are still arrived at: every stage has been read by all.
+    Ring::finish(acc, thread);
+    // Nobody leaves while its barriers are still arrived at: every slice has been read by all. C
+    // has waited for its stages already.
     if (Tile::loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages; ++s, ++this->producer) this->acquire_empty();
+      for (int s = this->stages_of_result(); s < stages; ++s, ++this->producer) {
+        this->acquire_empty();
+      }
     }
   }
 };

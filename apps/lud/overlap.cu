@@ -74,63 +74,20 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal_walk(Rodini
   }
 }
 
+/// A slice is waited for when it is due.
 template <class TileT>
-struct Ring {
+struct Ring : SliceRing<TileT> {
   using Tile = TileT;
   using Diagonal = AsyncChunks;
   using Panel = CopiedPanel<Ask::early>;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 3;
-  static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
-  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
+  using SliceRing<Tile>::SliceRing;
 
-  Stages<Tile> ring;
-  Pieces<Tile> pieces;
-  const Problem& problem;
-  const TileProduct& t;
-  int left_to_copy;  // slices
-
-  __device__ Ring(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
-                  int thread)
-      : ring(shared, stages),
-        pieces(p, tile, thread),
-        problem(p),
-        t(tile),
-        left_to_copy(tile.depth / Tile::k) {
-#pragma unroll 1
-    for (int s = 0; s < stages - 1; ++s) {
-      between_all();
-      end_slice();
-    }
-  }
-  __device__ void between(int chunk) {
-    if (left_to_copy <= 0) return;
-    const unsigned stage = ring.at(ring.next);
-    pieces.share(chunk, [&](unsigned to, const float* from) { async::copy16(stage + to, from); });
-  }
-  __device__ void between_all() {
-#pragma unroll Tile::shares_unrolled
-    for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
-  }
-  __device__ void end_slice() {
-    async::commit();
-    pieces.next_slice();
-    --left_to_copy;
-    ring.step(ring.next);
-  }
   __device__ void acquire() const {
-    async::wait<stages - 2>();
+    async::wait<SliceRing<Tile>::stages - 2>();
     __syncthreads();  // the slice is there, and the one before it is read
   }
-  __device__ unsigned slice() const { return ring.slice(); }
-  __device__ void release() {
-    end_slice();
-    ring.step(ring.here);
-  }
-  __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
-    finish_in_global<Tile>(acc, problem.matrix, t, thread);
-  }
+  __device__ void between(int chunk) { this->copy(chunk); }
+  __device__ void between_all() { this->copy_all(); }
 };
 
 const bool registered = register_variant<Problem>(

@@ -1,4 +1,4 @@
-// What the three strategies on cp.async share: a ring of slices, the diagonal block, and whole
+// What the three strategies on cp.async share: rings of slices, the diagonal block, and whole
 // tiles of panels.
 #pragma once
 
@@ -48,6 +48,108 @@ struct Stages {
   }
   __device__ unsigned slice() const { return at(here); }
   __device__ void step(int& stage) const { stage = stage + 1 == count ? 0 : stage + 1; }
+};
+
+/// A ring of three slices. Behind the last one each thread's own elements of C come, while the last
+/// slices are multiplied, into the stages that those leave free: four of its rows fill a stage,
+/// half of a large tile or a whole small one.
+template <class Tile>
+struct SliceRing {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 3;
+  static constexpr bool prefetches_c = false;
+  static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
+  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
+  static constexpr int groups = Tile::columns_per_thread / 4;
+  static constexpr int rows_per_slot = 4;
+  static constexpr int per_chunk = rows_per_slot * groups / Tile::chunks;
+  static_assert(rows_per_slot * groups * 16 * Tile::threads <= Tile::slice_bytes &&
+                    per_chunk * Tile::chunks == rows_per_slot * groups,
+                "a stage takes four rows, and each chunk brings a share of them");
+
+  Stages<Tile> ring;
+  Pieces<Tile> pieces;
+  const Problem& problem;
+  const TileProduct& t;
+  int thread;
+  int left_to_copy;  // slices; -1, -2: stages of C are in flight
+
+  __device__ SliceRing(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
+                       int thread_)
+      : ring(shared, stages),
+        pieces(p, tile, thread_),
+        problem(p),
+        t(tile),
+        thread(thread_),
+        left_to_copy(tile.depth / Tile::k) {
+#pragma unroll 1
+    for (int s = 0; s < stages - 1; ++s) {
+      copy_all();
+      end_slice();
+    }
+  }
+  __device__ float* element(int i, int g) const {
+    return &problem.matrix.at(Tile::first_row(t, thread) + 8 * i,
+                              Tile::first_column(t, thread) + 16 * g);
+  }
+  /// Pieces of a warp's lanes lie side by side: no bank is asked twice.
+  __device__ unsigned slot(unsigned stage, int i, int g) const {
+    return stage +
+           static_cast<unsigned>(((i % rows_per_slot * groups + g) * Tile::threads + thread) * 16);
+  }
+  __device__ bool inside(int i, int g) const {
+    return Tile::first_row(t, thread) + 8 * i < problem.matrix.rows &&
+           Tile::first_column(t, thread) + 16 * g < problem.matrix.pitch;
+  }
+  /// A share of the next slice, or, behind the last one, of the thread's own elements.
+  __device__ void copy(int chunk) {
+    const unsigned stage = ring.at(ring.next);
+    if (left_to_copy > 0) {
+      pieces.share(chunk, [&](unsigned to, const float* from) { async::copy16(stage + to, from); });
+    } else if (t.subtract) {
+      const int first = -left_to_copy * rows_per_slot;
+      if (first >= Tile::rows_per_thread) return;
+#pragma unroll
+      for (int k = 0; k < per_chunk; ++k) {
+        const int piece = chunk * per_chunk + k;
+        const int i = first + piece / groups, g = piece % groups;
+        if (inside(i, g)) async::copy16(slot(stage, i, g), element(i, g));
+      }
+    }
+  }
+  __device__ void copy_all() {
+#pragma unroll Tile::shares_unrolled
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) copy(chunk);
+  }
+  __device__ void end_slice() {
+    async::commit();
+    pieces.next_slice();
+    --left_to_copy;
+    ring.step(ring.next);
+  }
+  __device__ unsigned slice() const { return ring.slice(); }
+  __device__ void release() {
+    end_slice();
+    ring.step(ring.here);
+  }
+  __device__ void finish(const typename Tile::Accumulator& acc, int) const {
+    async::wait<0>();  // this thread's own elements, nobody else's
+    // The last two turns of the ring were C's; the second one was idle with a small tile.
+    unsigned stage = ring.at((ring.next + 1) % stages);
+#pragma unroll
+    for (int i = 0; i < Tile::rows_per_thread; ++i) {
+      if (i == rows_per_slot) stage = ring.at((ring.next + 2) % stages);
+#pragma unroll
+      for (int g = 0; g < groups; ++g) {
+        const float4 own = async::load_float4(slot(stage, i, g));
+        if (inside(i, g)) {
+          *reinterpret_cast<float4*>(element(i, g)) =
+              less(t.subtract ? own : float4{}, &acc.c[i][4 * g]);
+        }
+      }
+    }
+  }
 };
 
 /// When the squares of B are asked for: all at the start, or each when it is due.

@@ -1,6 +1,5 @@
 // lud/tma: one elected thread names boxes of the matrix, an mbarrier per stage counts their bytes.
-// The elements of C travel as boxes, too, through the ring's stages as they become free, are
-// updated where they lie, and leave by bulk tensor stores; so nobody computes an address of global
+// The elements of C travel as boxes, too (box_ring.cuh), so nobody computes an address of global
 // memory. Boxes end at the matrix's edge by themselves.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/box_ring.cuh"
@@ -162,20 +161,16 @@ struct BulkRows {
   }
 };
 
-/// Every operand in boxes. C comes and leaves in boxes of A's shape, whose permutation keeps its
-/// rows off each other's banks, in the ring's stages: a large tile's in two, a small one's in one.
+/// Every operand in boxes.
 template <class TileT>
-struct Bulk : BoxRing<TileT> {
+struct Bulk : BoxRing<TileT, TileT::a_box_rows> {
   using Tile = TileT;
-  using Ring = BoxRing<Tile>;
+  using Ring = BoxRing<Tile, Tile::a_box_rows>;
   using Diagonal = BulkRows;
   using Panel = PanelBoxes<1>;
   using View = BlockedMaps;
-  using Ring::consumer, Ring::maps, Ring::produced, Ring::slices, Ring::storage, Ring::t;
+  using Ring::consumer, Ring::produced, Ring::storage, Ring::t;
   static constexpr int cluster = 1, stages = Ring::stages;
-  static constexpr int boxes_per_stage = Tile::c_boxes_per_stage;
-  static constexpr int stages_of_c = Tile::c_boxes / boxes_per_stage;
-  static constexpr int row_bytes = Tile::k * 4;
 
   static View view(const Problem& p) {
     return blocked_maps(p, Tile::a_box_rows, Tile::k, Tile::k, Tile::b_box_columns);
@@ -192,31 +187,17 @@ struct Bulk : BoxRing<TileT> {
     }
   }
 
-  /// A producer's boxes of the next slice, or, behind the last one, of a stage of C. What was read
-  /// as numbers is ordered before the engine's writes by the mbarrier. The first producer announces
-  /// the bytes of all; those that are earlier do not complete the phase, which it has to arrive at.
+  /// A producer's boxes of the next slice or stage of C.
   __device__ void produce(int loader) {
-    const bool of_c = produced >= slices;
-    if (produced == slices + (t.subtract ? stages_of_c : 0)) return;
+    if (this->all_produced()) return;
     this->acquire_empty();
-    tma::Barrier* const full = this->full_of_next();
-    if (loader == 0) {
-      tma::expect(full, of_c ? boxes_per_stage * Tile::a_bytes : Tile::bytes_of_slice(t));
-    }
-    if (of_c) {
-      load_c(this->next_stage(), full, loader);
+    this->expect_next(loader);
+    if (this->next_is_c()) {
+      this->load_c(loader);
     } else {
-      load_slice(this->next_stage(), full, loader);
+      load_slice(this->next_stage(), this->full_of_next(), loader);
     }
     this->advance();
-  }
-  __device__ __forceinline__ void load_c(unsigned char* to, tma::Barrier* full, int loader) const {
-#pragma unroll Tile::loaders == 1 ? boxes_per_stage : 1
-    for (int box = loader; box < boxes_per_stage; box += Tile::loaders) {
-      const int of_all = (produced - slices) * boxes_per_stage + box;
-      tma::load_tile(to + box * Tile::a_bytes, &maps.a, Tile::c_box_column(t, of_all),
-                     Tile::c_box_row(t, of_all), full);
-    }
   }
   __device__ __forceinline__ void load_slice(unsigned char* to, tma::Barrier* full,
                                              int loader) const {
@@ -245,47 +226,6 @@ struct Bulk : BoxRing<TileT> {
     __syncwarp();
     if (threadIdx.x % 32 == 0) tma::arrive(storage.empty + consumer.index);
     ++consumer;
-  }
-
-  /// Epilogue: C less the sums, where it lies in the ring, then out.
-  __device__ void finish(const typename Tile::Accumulator& acc, int thread) {
-    if (!t.subtract) __syncthreads();  // every slice is read: the result may take any stage
-#pragma unroll
-    for (int part = 0; part < stages_of_c; ++part, ++consumer) {
-      if (t.subtract) this->wait_full();
-      subtract_part(acc, part, thread);
-    }
-    tma::fence_async_proxy();
-    __syncthreads();
-    if (Tile::loads(thread)) store_c(Tile::loader(thread));
-  }
-  /// A thread's elements that lie in stage `part` of C; a warp's columns are all in one.
-  __device__ __forceinline__ void subtract_part(const typename Tile::Accumulator& acc, int part,
-                                                int thread) const {
-#pragma unroll
-    for (int g = 0; g < Tile::columns_per_thread / 4; ++g) {
-      const ChunkOfC own = Tile::chunk_of_c(thread, g);
-      if (own.box / boxes_per_stage != part) continue;
-      unsigned char* const at = storage.slices[consumer.index] +
-                                own.box % boxes_per_stage * Tile::a_bytes + own.row * row_bytes +
-                                16 * swizzled_chunk(own.row, own.chunk);
-#pragma unroll
-      for (int i = 0; i < Tile::rows_per_thread; ++i) {
-        auto* const p = reinterpret_cast<float4*>(at + i * 8 * row_bytes);
-        *p = less(t.subtract ? *p : float4{}, &acc.c[i][4 * g]);
-      }
-    }
-  }
-  __device__ __forceinline__ void store_c(int loader) const {
-    int from = (consumer.index + stages - stages_of_c) % stages;
-#pragma unroll Tile::loaders == 1 ? Tile::c_boxes : 1
-    for (int box = loader; box < Tile::c_boxes; box += Tile::loaders) {
-      if (box == boxes_per_stage) from = from + 1 == stages ? 0 : from + 1;
-      tma::store_tile(&maps.a, Tile::c_box_column(t, box), Tile::c_box_row(t, box),
-                      storage.slices[from] + box % boxes_per_stage * Tile::a_bytes);
-    }
-    tma::commit_stores();
-    tma::wait_stores_read<0>();  // shared memory must outlive the copy
   }
 };
 
