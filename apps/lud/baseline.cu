@@ -124,7 +124,7 @@ struct Share {
 struct PanelThroughRegisters : PanelRows {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 1;
+  static constexpr int cluster = 1;
   static constexpr std::size_t shared_bytes = Tile::all_bytes;
   static constexpr std::size_t bytes_in_flight = pieces * 16 * Tile::threads;  // in registers
 

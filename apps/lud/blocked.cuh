@@ -235,7 +235,7 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using SmallPanel = Mover<SolveTile>;
-  using Panel = typename Large::Panel;
+  using WholePanel = TileKernel<typename Large::Panel, panel<typename Large::Panel>>;
   using Diagonal = typename Large::Diagonal;
   ConfigOf<Problem> config;
   config.info.schedule = std::string(named.name);
@@ -252,8 +252,9 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
       {reinterpret_cast<const void*>(diagonal<Diagonal>), block_threads,
        sizeof(DiagonalBlock) + 128, Diagonal::cluster, panel_width * panel_width * sizeof(float)},
       TileKernel<Small>::use(),
-      TileKernel<SmallPanel>::use(),
-      TileKernel<Panel, panel<Panel>>::use()};
+      TileKernel<SmallPanel>::use()};
+  // Only where it is launched: it needs more shared memory than some devices have.
+  if (panels != PanelTiles::small) config.info.kernels.push_back(WholePanel::use());
   if (start == Start::dependent) {
     config.info.geometry.push_back({"dependent_launch", 1});
     config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
@@ -268,7 +269,8 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
     const TileKernel<Large> large(p);
     const TileKernel<Small> small(p);
     const TileKernel<SmallPanel> small_panel(p);
-    const TileKernel<Panel, panel<Panel>> whole_panel(p);
+    std::optional<WholePanel> whole_panel;
+    if (panels != PanelTiles::small) whole_panel.emplace(p);
     const auto streams = std::make_shared<LookAhead>();
     const auto launches =
         schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count, panels);
@@ -289,7 +291,7 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
         } else if (l.products.region == Region::panels && l.products.small) {
           small_panel(p, l.products, stream, dependent);
         } else if (l.products.region == Region::panels) {
-          whole_panel(p, l.products, stream, dependent);
+          (*whole_panel)(p, l.products, stream, dependent);
         } else if (l.products.small) {
           small(p, l.products, stream, dependent);
         } else {

@@ -135,14 +135,14 @@ struct PanelTile {
 #pragma unroll
       for (int q = 0; q < four; ++q) load4(to[q], chunk_at(triangle, four * row + q, column));
     };
+    fetch(corner, 0, 0);
+    fetch(below[0], 1, 0);
     const auto link = [&](int g, int q) {  // of the corner's chain: x[4 g + q] is done
       float* const own = x + four * g;
       if constexpr (!BESIDE) own[q] *= corner[q][q];
 #pragma unroll
       for (int r = q + 1; r < four; ++r) own[r] = fmaf(-corner[r][q], own[q], own[r]);
     };
-    fetch(corner, 0, 0);
-    fetch(below[0], 1, 0);
 #pragma unroll
     for (int q = 0; q < four; ++q) link(0, q);
     int buffer = 0;

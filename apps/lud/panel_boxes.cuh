@@ -14,7 +14,7 @@ template <int CLUSTER>
 struct PanelBoxes {
   using Tile = PanelTile;
   using View = BlockedMaps;
-  static constexpr int cluster = CLUSTER, stages = Tile::steps;
+  static constexpr int cluster = CLUSTER;
   struct SharedStorage {
     unsigned char squares[Tile::all_bytes];
     tma::Barrier full[Tile::steps];

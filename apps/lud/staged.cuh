@@ -50,9 +50,9 @@ struct Stages {
   __device__ void step(int& stage) const { stage = stage + 1 == count ? 0 : stage + 1; }
 };
 
-/// A ring of three slices. Behind the last one each thread's own elements of C come, while the last
-/// slices are multiplied, into the stages that those leave free: four of its rows fill a stage,
-/// half of a large tile or a whole small one.
+/// A ring of three slices. Behind the last one each thread's own elements of C come, into the stages
+/// that are free while the last slices are multiplied. Four of its rows fill a stage: half of a
+/// large tile, or a whole small one.
 template <class Tile>
 struct SliceRing {
   using View = NoMaps;
@@ -159,7 +159,7 @@ template <Ask ASK>
 struct CopiedPanel : PanelRows {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = ASK == Ask::early ? Tile::steps : 1;
+  static constexpr int cluster = 1;
   static constexpr std::size_t shared_bytes = Tile::all_bytes;
   static constexpr std::size_t bytes_in_flight = Tile::all_bytes;
 
@@ -175,9 +175,10 @@ struct CopiedPanel : PanelRows {
         for (int share = 0; share < shares; ++share) bring_triangle(step, i, share, copy);
       }
     }
-    if (ASK == Ask::when_due) return;
+    if constexpr (ASK == Ask::early) {
 #pragma unroll 1
-    for (int step = 0; step < Tile::steps; ++step) ask_for(step);
+      for (int step = 0; step < Tile::steps; ++step) ask_for(step);
+    }
   }
   /// With the first step's square comes the triangle.
   __device__ void ask_for(int step) const {
@@ -188,7 +189,7 @@ struct CopiedPanel : PanelRows {
     async::commit();
   }
   __device__ void wait(int step) const {
-    if (ASK == Ask::when_due) {
+    if constexpr (ASK == Ask::when_due) {
       ask_for(step);
       async::wait<0>();
     } else {
