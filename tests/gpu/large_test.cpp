@@ -1,4 +1,5 @@
-// Apps past 2^31 elements, histogram past 2^32 keys: every strategy in one config of each schedule.
+// Apps past 2^31 elements, histogram past 2^32 keys, lud with panels that fill the SMs: every
+// strategy in one config of each schedule.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -57,6 +58,8 @@ TEST_P(Large, IsRight) {
 
 std::vector<LargeCase> large_cases() {
   std::vector<LargeCase> all{{"lud", "lud", {{"n", "46349"}}, false, true},
+                             {"lud_long_panels", "lud", {{"n", "2431"}}, true},
+                             {"lud_one_row_more", "lud", {{"n", "2433"}}, true},
                              // Additions to 256 words of global memory would take seconds.
                              {"histogram_keys",
                               "histogram",

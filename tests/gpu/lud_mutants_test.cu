@@ -2,6 +2,7 @@
 // reference loop in fp32, one elimination step per launch; faults are in its updates. At a size
 // where the loop takes too long, a right result is made by a variant and one tile of it is spoiled.
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ __global__ void subtract_outer_product(Grid<float> m, int k, Fault fault) {
   m.at(i, j) -= m.at(i, k) * m.at(k, j);
 }
 
-void eliminate(const Grid<float>& m, Fault fault) {
-  for (int k = 0; k + 1 < m.rows; ++k) {
+/// Steps `begin` to `end`, all by default.
+void eliminate(const Grid<float>& m, Fault fault, int begin = 0, int end = 1 << 30) {
+  for (int k = begin; k + 1 < m.rows && k < end; ++k) {
     const auto left = static_cast<unsigned>(m.rows - k - 1);
     scale_column<<<(left + 127) / 128, 128>>>(m, k);
     subtract_outer_product<<<dim3((left + 127) / 128, left), 128>>>(m, k, fault);
@@ -144,12 +146,92 @@ INSTANTIATE_TEST_SUITE_P(Inverses, LudUnstableMutants,
                                                                               : "None");
                          });
 
+constexpr int width = lud::panel_width;
+
+/// A tile of the trailing matrix has lost its product with the panel at `first`; it loses the
+/// product with that panel as it was before its rows of U were solved instead.
+__global__ void read_unsolved_panel(Grid<float> m, int first, int row, int column) {
+  const int i = row + static_cast<int>(blockIdx.x), j = column + static_cast<int>(threadIdx.x);
+  float too_little = 0;  // unsolved rows of U less solved ones
+  for (int k = 0; k < width; ++k) {
+    float sum = 0;
+    for (int q = 0; q < k; ++q) sum += m.at(first + k, first + q) * m.at(first + q, j);
+    too_little += m.at(i, first + k) * sum;
+  }
+  m.at(i, j) -= too_little;
+}
+
+/// 32 columns of the panel at `first` once more: from the matrix before the step by substitution
+/// with the L that lies in the scratch.
+__global__ void solve_with_scratch(Grid<float> m, Grid<float> lower, int first, int column) {
+  __shared__ float x[width][lud::warp_edge];
+  const int lane = static_cast<int>(threadIdx.x), j = column + lane;
+  for (int i = 0; i < width; ++i) {
+    float b = m.at(first + i, j);
+    for (int k = 0; k < i; ++k) b += m.at(first + i, first + k) * m.at(first + k, j);
+    for (int k = 0; k < i; ++k) b -= lower.at(i, k) * x[k][lane];
+    x[i][lane] = b;
+  }
+  for (int i = 0; i < width; ++i) m.at(first + i, j) = x[i][lane];
+}
+
+/// Who reads an operand before the launch that writes it.
+class LudEarlyReaders : public OnDevice<testing::TestWithParam<int>> {
+ protected:
+  std::unique_ptr<Instance> problem() const {
+    return instance("lud", {{"n", std::to_string(GetParam())}});
+  }
+  /// The last step whose panels an update reads.
+  static int last_panel() { return (GetParam() - 1) / width * width - width; }
+};
+
+TEST_P(LudEarlyReaders, OfAPanelAreCaught) {
+  const auto i = problem();
+  const Grid<float> m = matrix_of(*i);
+  const int first = last_panel(), next = first + width;
+  for (bool early : {false, true}) {
+    i->reset(nullptr);
+    eliminate(m, Fault::none, 0, next);
+    if (early) {
+      read_unsolved_panel<<<lud::warp_edge, lud::warp_edge>>>(
+          m, first, next, static_cast<int>(m.columns) - lud::warp_edge);
+    }
+    eliminate(m, Fault::none, next);
+    EXPECT_EQ(i->verify().passed, !early);
+  }
+}
+
+/// The scratch blocks have the last run's last triangles: right ones, for who reads them too early
+/// in the last step of the next run. reset() poisons them.
+TEST_P(LudEarlyReaders, OfTheScratchAreCaught) {
+  const auto i = problem();
+  const lud::Problem& p = problem_of<lud::Problem>(*i);
+  const Config& blocked = find_variant("lud/baseline")->configs[1];
+  const auto read_early = [&] {
+    solve_with_scratch<<<1, lud::warp_edge>>>(p.matrix, p.lower, last_panel(),
+                                              static_cast<int>(p.matrix.columns) - lud::warp_edge);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    return i->verify().passed;
+  };
+  ASSERT_TRUE(verdict_of(blocked, *i, device).passed);
+  EXPECT_TRUE(read_early());  // what a run leaves would pass
+  i->reset(nullptr);
+  for (const Grid<float>& scratch : {p.lower, p.upper}) {
+    for (float x : elements_of(scratch)) ASSERT_TRUE(std::isnan(x));
+  }
+  eliminate(p.matrix, Fault::none);
+  EXPECT_FALSE(read_early());
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, LudEarlyReaders, testing::Values(301, 2047),
+                         testing::PrintToStringParamName());
+
 /// Leaves one update of a tile out, by adding the product of 128 columns of L and rows of U again;
 /// no later step sees it, so this is the least that a lost tile can do.
 __global__ void undo_update(Grid<float> m, int panel, int row, int column) {
   const int i = row + static_cast<int>(blockIdx.x), j = column + static_cast<int>(threadIdx.x);
   float sum = 0;
-  for (int k = 0; k < lud::panel_width; ++k) sum += m.at(i, panel + k) * m.at(panel + k, j);
+  for (int k = 0; k < width; ++k) sum += m.at(i, panel + k) * m.at(panel + k, j);
   m.at(i, j) += sum;
 }
 
