@@ -50,9 +50,9 @@ struct Stages {
   __device__ void step(int& stage) const { stage = stage + 1 == count ? 0 : stage + 1; }
 };
 
-/// A ring of three slices. Behind the last one each thread's own elements of C come, into the stages
-/// that are free while the last slices are multiplied. Four of its rows fill a stage: half of a
-/// large tile, or a whole small one.
+/// A ring of three slices. Behind the last one each thread's own elements of C come, into the
+/// stages that are free while the last slices are multiplied. Four of its rows fill a stage: half
+/// of a large tile, or a whole small one.
 template <class Tile>
 struct SliceRing {
   using View = NoMaps;
