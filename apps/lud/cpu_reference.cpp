@@ -101,6 +101,8 @@ double error_bound(std::int64_t n) {
   return std::ldexp(1.0, -24) * (32 + 4 * std::sqrt(static_cast<double>(n)));
 }
 
+double rms_bound(std::int64_t n) { return error_bound(n) / 20; }
+
 Normalisation normalisation_of(const float* got, std::int64_t pitch, const HostMatrix& matrix) {
   double lower = 0, upper = 0;
   for (std::int64_t t = 0; t < matrix.n; ++t) {
@@ -129,18 +131,28 @@ double slack_of(Normalisation which, const HostMatrix& from_file) {
   return std::clamp(from_file.condition, 1.0, std::max(1.0, most));
 }
 
-std::string norm_of(Normalisation which, const Growth& growth) {
-  return fmt::format(
-      "max |A - LU| / (|L||U|), {}, growth {:.3g}, smallest pivot {:.2g} of the largest element in "
-      "step {}",
-      name_of(which), growth.factor, growth.smallest_pivot, growth.step);
+Verdict with_rms(Verdict verdict, Normalisation which, const Growth& growth, double rms,
+                 std::int64_t n, double slack) {
+  const double bound = slack * rms_bound(n);
+  verdict.norm = fmt::format(
+      "max |A - LU| / (|L||U|), RMS {:.2g} of {:.2g}, {}, growth {:.3g}, smallest pivot {:.2g} of "
+      "the largest element in step {}",
+      rms, bound, name_of(which), growth.factor, growth.smallest_pivot, growth.step);
+  if (!verdict.passed || rms <= bound) return verdict;
+  verdict.passed = false;
+  verdict.norm = "RMS of |A - LU| / (|L||U|)";
+  verdict.error = rms;
+  verdict.bound = bound;
+  verdict.first_mismatches = {fmt::format(
+      "no element is far off, but all together are: RMS {:.3g}, accepted {:.3g}", rms, bound)};
+  return verdict;
 }
 
 Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix, Normalisation which,
                 double slack) {
   const std::int64_t n = matrix.n;
   Verdict v{true, "", 0, slack * error_bound(n), n * n, 0};
-  double largest = 0, largest_product = 0;
+  double largest = 0, largest_product = 0, squares = 0;
   Growth growth{0, std::numeric_limits<double>::infinity(), 0};
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
@@ -149,6 +161,7 @@ Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix, 
       largest = std::max(largest, std::abs(a));
       if (std::isfinite(p.magnitude)) largest_product = std::max(largest_product, p.magnitude);
       const double error = a == p.value ? 0 : std::abs(a - p.value) / p.magnitude;
+      squares += error * error;
       if (std::isfinite(error)) v.error = std::max(v.error, error);
       if (std::isfinite(error) && error <= v.bound) continue;
       if (++v.mismatches <= 5) {
@@ -163,9 +176,8 @@ Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix, 
   }
   growth.factor = largest_product / largest;
   growth.smallest_pivot /= largest;
-  v.norm = norm_of(which, growth);
   v.passed = v.mismatches == 0;
-  return v;
+  return with_rms(v, which, growth, std::sqrt(squares / static_cast<double>(n * n)), n, slack);
 }
 
 Verdict check_references(const Parameters& p, std::uint64_t seed) {

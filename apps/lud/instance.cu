@@ -39,9 +39,19 @@ __global__ void generate_toeplitz(Grid<float> matrix, const float* table) {
 // with the kernels it judges. Where L or U has no element, zero stands in.
 constexpr int check_tile = 64, check_depth = 16;
 
-/// The largest of non-negative doubles, which order like their bits; zero before the kernel.
-struct Largest {
+/// Over all elements; zero before the kernel. The largest of non-negative doubles, which order like
+/// their bits, and the sum of the errors' squares.
+struct Overall {
   unsigned long long product, element;  // of |L| |U|, and of |A|
+  double squares;
+
+  /// One warp, all lanes.
+  static __device__ void add(double* to, double value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+      value += __shfl_down_sync(~0u, value, distance);
+    }
+    if (threadIdx.x % 32 == 0) atomicAdd(to, value);
+  }
 
   static __device__ void raise(unsigned long long* to, double value) {
     if (!isfinite(value)) return;
@@ -57,7 +67,7 @@ struct Largest {
 
 __global__ void __launch_bounds__(threads)
     check_product(Grid<const float> matrix, Grid<const float> lu, bool unit_lower, double bound,
-                  VerificationReport* report, Largest* largest) {
+                  VerificationReport* report, Overall* overall) {
   __shared__ double lower[check_depth][check_tile + 1];
   __shared__ double upper[check_depth][check_tile + 1];
   const std::int64_t n = lu.rows;
@@ -91,7 +101,7 @@ __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
   }
-  double product = 0, element = 0;
+  double product = 0, element = 0, squares = 0;
   for (int p = 0; p < 4; ++p) {
     for (int q = 0; q < 4; ++q) {
       const std::int64_t i = row + y + 16 * p, j = column + x + 16 * q;
@@ -100,11 +110,13 @@ __global__ void __launch_bounds__(threads)
       product = fmax(product, magnitude[p][q]);
       element = fmax(element, fabs(a));
       const double error = a == value[p][q] ? 0 : fabs(a - value[p][q]) / magnitude[p][q];
+      squares += error * error;
       report->add(error, bound, {i, j, value[p][q], a});
     }
   }
-  Largest::raise(&largest->product, product);
-  Largest::raise(&largest->element, element);
+  Overall::raise(&overall->product, product);
+  Overall::raise(&overall->element, element);
+  Overall::add(&overall->squares, squares);
 }
 
 // The CPU does the same sums for matrices up to this order: a second opinion that costs
@@ -221,29 +233,28 @@ class DeviceInstance final : public LudInstance {
   Verdict on_device(Normalisation which) const {
     const Verdict v{true, "", 0, slack(which) * error_bound(n_), n_ * n_, 0};
     const DeviceReport report;
-    DeviceArray<Largest> largest(1);
-    AMASIA_CUDA(cudaMemset(largest.data(), 0, sizeof(Largest)));
+    DeviceArray<Overall> overall(1);
+    AMASIA_CUDA(cudaMemset(overall.data(), 0, sizeof(Overall)));
     const auto tiles = static_cast<unsigned>((n_ + check_tile - 1) / check_tile);
     check_product<<<dim3(tiles, tiles), threads>>>(grid(pristine_), grid(matrix_),
                                                    which == Normalisation::unit_lower, v.bound,
-                                                   report.data(), largest.data());
+                                                   report.data(), overall.data());
     AMASIA_CUDA(cudaGetLastError());
-    Verdict found = report.complete(v, "LU is");
-    Largest of_matrix;
-    largest.download(&of_matrix);
-    found.norm = norm_of(which, growth(of_matrix));
-    return found;
+    Overall found;
+    overall.download(&found);
+    const double rms = std::sqrt(found.squares / static_cast<double>(n_ * n_));
+    return with_rms(report.complete(v, "LU is"), which, growth(found), rms, n_, slack(which));
   }
 
-  Growth growth(const Largest& largest) const {
+  Growth growth(const Overall& overall) const {
     std::vector<float> pivots(n_);
     AMASIA_CUDA(cudaMemcpy2D(pivots.data(), sizeof(float), matrix_.data(),
                              (pitch_ + 1) * sizeof(float), sizeof(float), n_,
                              cudaMemcpyDeviceToHost));
     const auto least = std::min_element(pivots.begin(), pivots.end(),
                                         [](float a, float b) { return std::abs(a) < std::abs(b); });
-    const double element = Largest::value(largest.element);
-    return {Largest::value(largest.product) / element, std::abs(*least) / element,
+    const double element = Overall::value(overall.element);
+    return {Overall::value(overall.product) / element, std::abs(*least) / element,
             least - pivots.begin() + 1};
   }
 

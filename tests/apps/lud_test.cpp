@@ -629,6 +629,18 @@ class Comparison : public testing::Test {
   }
 };
 
+/// Numbers of 16 bits behind the point in products: every element is within its bound.
+TEST_F(Comparison, WhatIsALittleWrongEverywhereIsRefused) {
+  EXPECT_TRUE(judge(eliminated_with(matrix, 23)).passed);
+  const Verdict v = judge(eliminated_with(matrix, 16));
+  EXPECT_FALSE(v.passed);
+  EXPECT_EQ(v.mismatches, 0);
+  EXPECT_EQ(v.bound, rms_bound(n));
+  EXPECT_GT(v.error, v.bound);
+  EXPECT_TRUE(contains(v.norm, "RMS of |A - LU|")) << v.norm;
+  EXPECT_EQ(v.first_mismatches.size(), 1u);
+}
+
 TEST(Growth, IsReportedWithTheSmallestPivotAndItsStep) {
   // L = (1 0; -8 1), U = (0.5 4; 0 32.25); |L| |U| = (0.5 4; 4 64.25).
   const HostMatrix m{2, {0.5f, 4, -4, 0.25f}};
