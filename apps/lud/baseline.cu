@@ -2,92 +2,13 @@
 // slice is multiplied, the next one, 32 bytes per thread and eighth of the slice: eight registers
 // hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
-#include "apps/lud/panel_rows.cuh"
-#include "apps/lud/rodinia.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "apps/lud/rodinia_registers.cuh"
+#include "apps/lud/through_registers.cuh"
 #include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
 namespace {
-
-__global__ void __launch_bounds__(32) rodinia_diagonal(RodiniaStep s) {
-  __shared__ alignas(16) float own[tile_elements];
-  const int lane = threadIdx.x;
-  baseline::copy_tile<RodiniaTile, 32>(own, s.source(), {s.first, s.first}, lane);
-  __syncthreads();
-  factor_tile(own, s.size(), lane);
-  store_rows(s, {s.first, s.first}, own, lane, 32);
-}
-
-__global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s) {
-  __shared__ alignas(16) float diagonal_tile[tile_elements];
-  __shared__ alignas(16) float beside[tile_elements];
-  __shared__ alignas(16) float below[tile_elements];
-  const int lane = threadIdx.x, i = static_cast<int>(blockIdx.x);
-  baseline::copy_tile<RodiniaTile, 32>(diagonal_tile, s.source(), {s.first, s.first}, lane);
-  baseline::copy_tile<RodiniaTile, 32>(beside, s.source(), s.beside(i), lane);
-  baseline::copy_tile<RodiniaTile, 32>(below, s.source(), s.below(i), lane);
-  __syncthreads();
-  solve_perimeter(diagonal_tile, beside, below, lane);
-  __syncthreads();
-  store_rows(s, s.beside(i), beside, lane, 32);
-  store_rows(s, s.below(i), below, lane, 32);
-}
-
-// Walking, a thread holds its share of U's next tile while this one is multiplied.
-template <class Schedule>
-__global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
-  constexpr bool walks = Schedule::tiles > 1;
-  __shared__ alignas(16) float beside[tile_elements];
-  __shared__ alignas(16) float below[tile_elements];
-  const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
-  const RowOfTiles<Schedule> tiles(s);
-
-  // Prologue
-  HeldTile held(s, tiles.begin, tiles.end, thread);
-  baseline::copy_tile<RodiniaTile, internal_threads>(
-      below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
-  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
-
-  // Main loop
-  for (int i = tiles.begin; i < tiles.end; ++i) {
-    held.store(beside, thread);
-    if (walks) held = HeldTile(s, i + 1, tiles.end, thread);
-    __syncthreads();
-    const std::int64_t c = s.next() + std::int64_t{i} * tile + column;
-    if (r < s.m.rows && c < s.m.columns) s.m.at(r, c) -= inner_product(below, beside, row, column);
-    if (walks) __syncthreads();  // the tile has been read
-  }
-}
-
-/// The diagonal block.
-struct ChunksThroughRegisters {
-  static constexpr int cluster = 1;
-  static constexpr bool pads = false;
-  static constexpr int at_once = 8;  // chunks of a thread
-  static_assert(panel_width * panel_width / 4 % (at_once * block_threads) == 0);
-  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
-                              int thread) {
-    auto* lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
-#pragma unroll 1
-    for (int e = thread; e < panel_width * panel_width / 4; e += at_once * block_threads) {
-      int4 held[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const BlockChunk c(e + i * block_threads, size);
-        if (c.inside) held[i] = global::load16(&p.matrix.at(first + c.row, first + c.column));
-      }
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const BlockChunk c(e + i * block_threads, size);
-        if (c.inside) *reinterpret_cast<int4*>(lu + c.row * block_pitch + c.column) = held[i];
-      }
-    }
-    __syncthreads();
-    return true;
-  }
-};
 
 /// What a thread holds between loads and stores: the pieces that came with one chunk, if any did,
 /// and where in the stage they go.
@@ -116,65 +37,6 @@ struct Share {
 #pragma unroll
     for (int i = 0; i < Pieces<Tile>::per_chunk; ++i) {
       async::store16(stage + place + static_cast<unsigned>(i * Pieces<Tile>::stride), held[i]);
-    }
-  }
-};
-
-/// A whole tile of a panel: while a warp solves a square, its next one is in registers.
-struct PanelThroughRegisters : PanelRows {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
-  static constexpr std::size_t shared_bytes = Tile::all_bytes;
-  static constexpr std::size_t bytes_in_flight = pieces * 16 * Tile::threads;  // in registers
-
-  int4 held[pieces];
-
-  __device__ PanelThroughRegisters(unsigned char* shared, View, const Problem& p,
-                                   const TileProduct& tile, int thread)
-      : PanelRows(shared, p, tile, thread) {
-    // A step's squares of the triangle at once, of as many as the last step has.
-#pragma unroll 1
-    for (int step = 0; step < Tile::steps; ++step) {
-      int4 of_step[Tile::steps][shares];
-#pragma unroll
-      for (int i = 0; i < Tile::steps; ++i) {
-#pragma unroll
-        for (int share = 0; share < shares; ++share) {
-          bring_triangle(step, i < step ? i : step, share, [&](unsigned, const float* from) {
-            of_step[i][share] = global::load16(from);
-          });
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < Tile::steps; ++i) {
-#pragma unroll
-        for (int share = 0; share < shares; ++share) {
-          bring_triangle(step, i < step ? i : step, share,
-                         [&](unsigned to, const float*) { async::store16(to, of_step[i][share]); });
-        }
-      }
-    }
-    load(0);
-  }
-  __device__ void load(int step) {
-#pragma unroll
-    for (int piece = 0; piece < pieces; ++piece) {
-      bring_own(step, piece,
-                [&](unsigned, const float* from) { held[piece] = global::load16(from); });
-    }
-  }
-  /// The last square is loaded once more than it is needed, not to wait where paths join.
-  __device__ void wait(int step) {
-#pragma unroll
-    for (int piece = 0; piece < pieces; ++piece) {
-      bring_own(step, piece, [&](unsigned to, const float*) { async::store16(to, held[piece]); });
-    }
-    load(step + 1 < Tile::steps ? step + 1 : step);
-    if (step == 0) {
-      __syncthreads();
-    } else {
-      __syncwarp();
     }
   }
 };
@@ -267,14 +129,10 @@ struct ThroughRegisters {
   }
 };
 
-template <class Schedule>
-ConfigOf<Problem> original() {
-  return rodinia_config<Schedule>(rodinia_diagonal, rodinia_perimeter, rodinia_internal<Schedule>,
-                                  1, 2 * RodiniaTile::bytes);
-}
-
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::baseline, configs<ThroughRegisters>(original<Iso>(), original<IsoWalk>()));
+const bool registered =
+    register_variant<Problem>("lud", Strategy::baseline,
+                              configs<ThroughRegisters>(rodinia_through_registers<Iso>(),
+                                                        rodinia_through_registers<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud
