@@ -1,27 +1,29 @@
 // The schedules in blocks of 128 (schedules.hpp): right-looking, updates by groups of panels
-// (blocked.hpp). One block decomposes the diagonal block (diagonal.cuh); everything else is
-// one kernel in two sizes of tiles: 128 x 128, two blocks per SM so that one computes while the
-// other starts or ends, and a quarter for the chain; panels are solved by the same kernel, slice by
-// slice as their operands arrive.
+// (blocked.hpp). One block decomposes the diagonal block (diagonal.cuh). Products and small tiles
+// of panels are one kernel in two sizes (tiles.cuh): 128 x 128, two blocks per SM so that one
+// computes while the other starts or ends, and a quarter for the chain. Whole tiles of panels have
+// a kernel of their own (panel.cuh).
+//
 // Strategies differ in the Mover, a template of the tile, that brings operands to shared memory and
-// results back:
+// results back. A tile has
 //
-// A tile has advance(acc, slice, its number, scratch, ..., between), which takes a slice of the
-// operands, and scratch_bytes of shared memory for it, which lie before the mover's. A mover has:
+// - advance(acc, slice, its number, scratch, ..., between): takes a slice of the operands.
+// - scratch_bytes: shared memory for it, before the mover's.
 //
-// - View, view(problem): what its kernels get besides the problem, nothing or tensor maps
-// - cluster, stages, shared_bytes: blocks of a cluster, and what the mover of a tile's block takes
-// - prefetches_c: whether C is to be brought to L2, because nothing in the SM takes it early
-// - bytes_in_flight: what a tile's block can have under way
+// A mover has
+//
+// - View, view(problem): what its kernels get besides the problem, nothing or tensor maps.
+// - cluster, stages, shared_bytes: blocks of a cluster, and what the mover of a tile's block takes.
+// - prefetches_c: whether C is to be brought to L2, because nothing in the SM takes it early.
+// - bytes_in_flight: what a tile's block can have in flight.
 // - Diagonal: how the diagonal block comes, load() into DiagonalBlock::lu (false: this block is
-//   done), whether it pads an incomplete one, and how many blocks take part
-// - Mover(shared, ...): starts the first copies of a tile
-// - acquire(), slice(), release(): the next slice of the operands
+//   done), whether it pads an incomplete one, and how many blocks take part.
+// - Mover(shared, ...): starts the first copies of a tile.
+// - acquire(), slice(), release(): the next slice of the operands.
 // - between(chunk): what it does while one is multiplied; between_all(): where a warp has nothing
-// to
-//   multiply
-// - finish(acc, thread): the result to global memory
-// - Panel: the mover of a whole tile of a panel (panel.cuh says what it has)
+//   to multiply.
+// - finish(acc, thread): the result to global memory.
+// - Panel: the mover of a whole tile of a panel (PanelTile::solve() tells what it has).
 #pragma once
 
 #include <memory>

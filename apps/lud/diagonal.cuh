@@ -107,8 +107,8 @@ struct Corner {
 /// errors grow with the corner's condition.
 ///
 /// What several lanes compute for themselves, one of them stores in the end. All must round alike
-/// (lose()), or rows would lose other numbers than those that L and U are said to consist of, and
-/// the difference would grow with the corner's condition as well.
+/// (lose()), or rows would lose other numbers than the stored elements of L and U. The difference
+/// would grow with the corner's condition as well.
 __device__ inline void factor_sub_block(DiagonalBlock& d, int step, int lane) {
   float* const first = d.lu + step * sub * (block_pitch + 1);
   float* const own = first + lane * block_pitch;

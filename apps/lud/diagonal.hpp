@@ -4,9 +4,9 @@
 // The diagonal block is 4 x 4 sub-blocks of 32 x 32, and a task is a warp's work on one of them. A
 // step decomposes a diagonal sub-block, solves its row and its column with it, and updates the next
 // diagonal sub-block: that is the chain, in three phases with a barrier behind each. While one warp
-// decomposes, others do what is not on the chain, as late as can be: the updates that this step's
-// solving and the next diagonal sub-block need, by all steps before in one product; and what the
-// last step has finished is stored.
+// decomposes, others do what is not on the chain, as late as can be. They make the updates that
+// this step's solving and the next diagonal sub-block need, by all steps before in one product.
+// They store what the last step has finished.
 #pragma once
 
 #include <array>

@@ -182,7 +182,7 @@ class DeviceInstance final : public LudInstance {
     return from_file() ? slack_of(which, given_) : slack_of(which, input());
   }
 
-  // The padding stays NaN: whoever takes it for data fails verification.
+  // The padding stays NaN: a kernel that takes it for data fails verification.
   void fill() {
     pristine_.poison(nullptr);
     const Grid<float> to{pristine_.data(), n_, n_, pitch_};

@@ -40,13 +40,11 @@ struct Problem {
 /// random: strictly diagonally dominant. rodinia: what Rodinia's create_matrix makes. The others
 /// are not dominant, and show whether a decomposition is backward stable:
 ///
-/// - uniform: all elements alike, [-1, 1). Elements grow in elimination.
-/// - graded: uniform times a power of two that rises from 2^-10 to 1 along the diagonal, so that
-/// the
-///   first pivots are small.
+/// - uniform: all elements alike, [-1, 1). They grow in elimination.
+/// - graded: uniform times a power of two that rises from 2^-10 to 1 along the diagonal. The first
+///   pivots are small.
 /// - ill_conditioned: the random matrix, between a lower and an upper triangle that make its
-/// diagonal
-///   sub-blocks ill-conditioned (TriangleFactor). Nothing grows, and no pivot is small.
+///   diagonal sub-blocks ill-conditioned (TriangleFactor). Nothing grows, and no pivot is small.
 enum class Input { random, rodinia, uniform, graded, ill_conditioned };
 
 const std::vector<ParameterSpec>& parameter_specs();

@@ -41,10 +41,12 @@ struct Trial {
   double condition = 1;
 };
 
-/// A dominant matrix needs no trial. Any other is eliminated in fp64, and a reason is, with the
-/// step: a zero pivot; one no larger than what an fp32 rounding leaves of the numbers that it is
-/// the difference of, so that none of its digits would be right; |L| |U| more than `largest_growth`
-/// times the largest element.
+/// A dominant matrix needs no trial. Any other is eliminated in fp64. Objections, with the step:
+///
+/// - a pivot that is zero
+/// - a pivot no larger than the fp32 rounding of the numbers it is the difference of: none of its
+///   digits would be right
+/// - |L| |U| more than `largest_growth` times the largest element
 Trial trial_of(const HostMatrix& matrix);
 inline constexpr double largest_growth = 1e3;  // three of fp32's seven digits
 /// Largest order of a matrix that is not dominant: the trial is O(n^3) on the CPU.

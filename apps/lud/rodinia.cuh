@@ -1,7 +1,11 @@
-// The schedules iso and iso-walk: Rodinia's three kernels per 16 columns, on tiles of 16 x 16: the
-// diagonal tile (16 threads there, a warp here), the perimeter (one warp per tile beside and
-// below), the internal tiles (one thread per element; a block has one of them, as the original, or
-// walks several). Unlike the original, any n: what lies beyond the matrix is neither read nor
+// The schedules iso and iso-walk: Rodinia's three kernels per 16 columns, on tiles of 16 x 16.
+//
+// - the diagonal tile: 16 threads there, a warp here
+// - the perimeter: one warp per tile beside and below
+// - the internal tiles: one thread per element; a block has one tile, as the original, or walks
+//   several
+//
+// Unlike the original, any n: what lies beyond the matrix is neither read nor
 // written, and counts as zero.
 #pragma once
 
