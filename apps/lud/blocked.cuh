@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -204,27 +205,34 @@ void launch_dependent(void (*kernel)(Parameters...), const LaunchShape& shape, c
 }
 
 /// A kernel of a launch's tiles, and what it is launched with.
-template <class Mover, auto KERNEL = product<Mover>>
+template <class Mover>
 struct TileKernel {
+  static constexpr auto kernel() {
+    if constexpr (std::is_same_v<typename Mover::Tile, PanelTile>) {
+      return panel<Mover>;
+    } else {
+      return product<Mover>;
+    }
+  }
   static constexpr std::size_t shared_bytes = Mover::Tile::scratch_bytes + Mover::shared_bytes;
   LaunchShape shape{dim3(1), dim3(Mover::Tile::threads), shared_bytes, Mover::cluster};
   typename Mover::View view;
 
   explicit TileKernel(const Problem& p) : view(Mover::view(p)) {
-    allow_launch(reinterpret_cast<const void*>(KERNEL), shape);
+    allow_launch(reinterpret_cast<const void*>(kernel()), shape);
   }
   void operator()(const Problem& p, const Products& products, cudaStream_t stream,
                   bool dependent) const {
     LaunchShape grid = shape;
     grid.grid.x = static_cast<unsigned>(products.blocks(Mover::cluster));
     if (dependent) {
-      launch_dependent(KERNEL, grid, stream, view, p, products);
+      launch_dependent(kernel(), grid, stream, view, p, products);
     } else {
-      launch(KERNEL, grid, stream, view, p, products);
+      launch(kernel(), grid, stream, view, p, products);
     }
   }
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(KERNEL), Mover::Tile::threads, shared_bytes,
+    return {reinterpret_cast<const void*>(kernel()), Mover::Tile::threads, shared_bytes,
             Mover::cluster, Mover::bytes_in_flight};
   }
 };
@@ -237,7 +245,7 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using SmallPanel = Mover<SolveTile>;
-  using WholePanel = TileKernel<typename Large::Panel, panel<typename Large::Panel>>;
+  using WholePanel = TileKernel<typename Large::Panel>;
   using Diagonal = typename Large::Diagonal;
   ConfigOf<Problem> config;
   config.info.schedule = std::string(named.name);
