@@ -48,9 +48,11 @@ inline constexpr TileSchedule ffma_producer_128x256{"128x256-producer"},
                              "bf16-tn-wgmma-128x256-producer-shared"},
     bf16_tn_ping_pong_128x128{"bf16-tn-wgmma-128x128-ping-pong",
                               "bf16-tn-wgmma-128x128-ping-pong-shared"},
+    bf16_tn_ping_pong_128x192{"bf16-tn-wgmma-128x192-ping-pong"},
     bf16_tn_ping_pong_64x128{"bf16-tn-wgmma-64x128-ping-pong"},
     e4m3_producer_128x256{"e4m3-wgmma-128x256-producer", "e4m3-wgmma-128x256-producer-shared"},
     e4m3_ping_pong_128x128{"e4m3-wgmma-128x128-ping-pong", "e4m3-wgmma-128x128-ping-pong-shared"},
+    e4m3_ping_pong_128x192{"e4m3-wgmma-128x192-ping-pong"},
     e4m3_ping_pong_64x128{"e4m3-wgmma-64x128-ping-pong"};
 
 inline std::vector<Schedule> all_schedules() {
@@ -96,11 +98,13 @@ inline std::vector<Schedule> all_schedules() {
       {bf16_tn_producer_128x256.shared, "the same with the sums of the last tiles shared"},
       {bf16_tn_ping_pong_128x128.whole, "a producer, two warpgroups by turns: 128 x 128 each"},
       {bf16_tn_ping_pong_128x128.shared, "the same with the sums of the last tiles shared"},
+      {bf16_tn_ping_pong_128x192.whole, "a producer, two warpgroups by turns: 128 x 192 each"},
       {bf16_tn_ping_pong_64x128.whole, "a producer, two warpgroups by turns: 64 x 128 each"},
       {e4m3_producer_128x256.whole, "e4m3-wgmma-128x256 fed by a producing warpgroup"},
       {e4m3_producer_128x256.shared, "the same with the sums of the last tiles shared"},
       {e4m3_ping_pong_128x128.whole, "a producer, two warpgroups by turns: 128 x 128 each"},
       {e4m3_ping_pong_128x128.shared, "the same with the sums of the last tiles shared"},
+      {e4m3_ping_pong_128x192.whole, "a producer, two warpgroups by turns: 128 x 192 each"},
       {e4m3_ping_pong_64x128.whole, "a producer, two warpgroups by turns: 64 x 128 each"},
   };
 }
@@ -132,13 +136,14 @@ inline std::vector<std::string_view> both(const std::vector<TileSchedule>& tiles
 
 /// Those of wgmma, of all modes and layouts.
 inline std::vector<std::string_view> wgmma_schedules() {
-  return both({tf32_wgmma_256x128,        bf16_wgmma_128x256,       tf32_tn_wgmma_128x256,
-               bf16_tn_wgmma_128x256,     e4m3_wgmma_128x256,       tf32_producer_256x128,
-               tf32_ping_pong_128x64,     bf16_producer_128x256,    bf16_ping_pong_128x128,
-               bf16_ping_pong_128x192,    bf16_ping_pong_64x128,    tf32_tn_producer_128x256,
-               tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128, bf16_tn_producer_128x256,
-               bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_64x128, e4m3_producer_128x256,
-               e4m3_ping_pong_128x128,    e4m3_ping_pong_64x128});
+  return both({tf32_wgmma_256x128,        bf16_wgmma_128x256,        tf32_tn_wgmma_128x256,
+               bf16_tn_wgmma_128x256,     e4m3_wgmma_128x256,        tf32_producer_256x128,
+               tf32_ping_pong_128x64,     bf16_producer_128x256,     bf16_ping_pong_128x128,
+               bf16_ping_pong_128x192,    bf16_ping_pong_64x128,     tf32_tn_producer_128x256,
+               tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128,  bf16_tn_producer_128x256,
+               bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_128x192, bf16_tn_ping_pong_64x128,
+               e4m3_producer_128x256,     e4m3_ping_pong_128x128,    e4m3_ping_pong_128x192,
+               e4m3_ping_pong_64x128});
 }
 
 /// How slices of A and B move: ConfigInfo::movement, and what stands behind the schedule in a

@@ -239,29 +239,26 @@ struct Tf32ByTurns : WgmmaTf32<128, 1> {
   static constexpr TileSchedule schedule = tf32_ping_pong_128x64;
   static constexpr int chunks = 3, registers = 136;
 };
-struct Bf16ByWideTurns : WgmmaTile<Mode::bf16, Layout::nn, 128, 192, 1> {
-  static constexpr TileSchedule schedule = bf16_ping_pong_128x192;
-  static constexpr int chunks = 5, registers = 216;
-};
 
 /// The schedules of one mode and layout.
 struct Roles {
-  TileSchedule producer_128x256, ping_pong_128x128, ping_pong_64x128;
+  TileSchedule producer_128x256, ping_pong_128x128, ping_pong_64x128, ping_pong_128x192{};
 };
 template <Mode, Layout>
 inline constexpr Roles roles{};
 template <>
 inline constexpr Roles roles<Mode::bf16, Layout::nn>{bf16_producer_128x256, bf16_ping_pong_128x128,
-                                                     bf16_ping_pong_64x128};
+                                                     bf16_ping_pong_64x128, bf16_ping_pong_128x192};
 template <>
 inline constexpr Roles roles<Mode::tf32, Layout::tn>{
     tf32_tn_producer_128x256, tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128};
 template <>
 inline constexpr Roles roles<Mode::bf16, Layout::tn>{
-    bf16_tn_producer_128x256, bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_64x128};
+    bf16_tn_producer_128x256, bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_64x128,
+    bf16_tn_ping_pong_128x192};
 template <>
 inline constexpr Roles roles<Mode::e4m3, Layout::tn>{e4m3_producer_128x256, e4m3_ping_pong_128x128,
-                                                     e4m3_ping_pong_64x128};
+                                                     e4m3_ping_pong_64x128, e4m3_ping_pong_128x192};
 
 template <Mode MODE, Layout LAYOUT>
 struct ByProducer : WgmmaTile<MODE, LAYOUT, 128, 256, 2> {
@@ -273,6 +270,12 @@ struct ByTurns : WgmmaTile<MODE, LAYOUT, 128, 128, 1> {
   static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_128x128;
   static constexpr int chunks = 2, registers = 160;
 };
+/// At 8192 there are 20.85 waves of it, where 128 x 128 has 31.03 and 128 x 256 has 15.5.
+template <Mode MODE, Layout LAYOUT>
+struct WideByTurns : WgmmaTile<MODE, LAYOUT, 128, 192, 1> {
+  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_128x192;
+  static constexpr int chunks = 5, registers = 216;
+};
 template <Mode MODE, Layout LAYOUT>
 struct SmallByTurns : WgmmaTile<MODE, LAYOUT, 64, 128, 1> {
   static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_64x128;
@@ -283,7 +286,8 @@ struct SmallByTurns : WgmmaTile<MODE, LAYOUT, 64, 128, 1> {
 template <class Visit>
 void each_tile_of_roles(Visit&& visit) {
   const auto of = [&](auto first, auto... others) { visit(first), (visit(others), ...); };
-  of(Fp32ByProducer{}, Tf32ByProducer{}, Tf32ByTurns{}, Bf16ByWideTurns{},
+  of(Fp32ByProducer{}, Tf32ByProducer{}, Tf32ByTurns{}, WideByTurns<Mode::bf16, Layout::nn>{},
+     WideByTurns<Mode::bf16, Layout::tn>{}, WideByTurns<Mode::e4m3, Layout::tn>{},
      ByProducer<Mode::bf16, Layout::nn>{}, ByTurns<Mode::bf16, Layout::nn>{},
      SmallByTurns<Mode::bf16, Layout::nn>{}, ByProducer<Mode::tf32, Layout::tn>{},
      ByTurns<Mode::tf32, Layout::tn>{}, SmallByTurns<Mode::tf32, Layout::tn>{},

@@ -73,7 +73,7 @@ struct WgmmaTile {
   static __device__ __forceinline__ void multiply_add(float (&c)[N / 2], std::uint64_t a,
                                                       std::uint64_t b) {
     using namespace wgmma;
-    static_assert(N == 256 || N == 128 || (N == 192 && mode == Mode::bf16));
+    static_assert(N == 256 || N == 128 || (N == 192 && mode != Mode::tf32));
     if constexpr (mode == Mode::bf16) {
       constexpr Major of_b = layout == Layout::tn ? Major::k : Major::mn;
       if constexpr (N == 256) m64n256k16<Major::k, of_b>(c, a, b);
@@ -84,6 +84,7 @@ struct WgmmaTile {
       if constexpr (N == 128) m64n128k8(c, a, b);
     } else {
       if constexpr (N == 256) m64n256k32(c, a, b);
+      if constexpr (N == 192) m64n192k32(c, a, b);
       if constexpr (N == 128) m64n128k32(c, a, b);
     }
   }

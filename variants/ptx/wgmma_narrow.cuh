@@ -73,22 +73,26 @@ __device__ inline void m64n128k8(float (&d)[64], const unsigned (&a)[4], std::ui
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)));
 }
 
-// Narrower ones, as m64n256k8 and m64n256k32 are, both operands Major::k in shared memory.
-#define AMASIA_WGMMA_K_MAJOR(name, instruction)                                \
-  __device__ inline void name(float(&d)[64], std::uint64_t a, std::uint64_t b, \
-                              bool accumulate = true) {                        \
-    AMASIA_WGMMA_ASM(                                                          \
-        "{\n"                                                                  \
-        ".reg .pred accumulate;\n"                                             \
-        "setp.ne.b32 accumulate, %66, 0;\n"                                    \
-        "wgmma.mma_async.sync.aligned." instruction " " AMASIA_REGISTERS_64    \
-        "%64, %65, accumulate, 1, 1;\n"                                        \
-        "}\n"                                                                  \
-        : AMASIA_ACCUMULATORS_64(d)                                            \
-        : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));                  \
+// Narrower ones, as m64n256k8 and m64n256k32 are, both operands Major::k in shared memory. `sums`:
+// accumulators of a thread; operands of_a, of_b and of_on follow them.
+#define AMASIA_WGMMA_K_MAJOR(name, instruction, sums, of_a, of_b, of_on)             \
+  __device__ inline void name(float(&d)[sums], std::uint64_t a, std::uint64_t b,     \
+                              bool accumulate = true) {                              \
+    AMASIA_WGMMA_ASM(                                                                \
+        "{\n"                                                                        \
+        ".reg .pred accumulate;\n"                                                   \
+        "setp.ne.b32 accumulate, " of_on                                             \
+        ", 0;\n"                                                                     \
+        "wgmma.mma_async.sync.aligned." instruction " " AMASIA_REGISTERS_##sums of_a \
+        ", " of_b                                                                    \
+        ", accumulate, 1, 1;\n"                                                      \
+        "}\n"                                                                        \
+        : AMASIA_ACCUMULATORS_##sums(d)                                              \
+        : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));                        \
   }
-AMASIA_WGMMA_K_MAJOR(m64n128k8, "m64n128k8.f32.tf32.tf32")
-AMASIA_WGMMA_K_MAJOR(m64n128k32, "m64n128k32.f32.e4m3.e4m3")
+AMASIA_WGMMA_K_MAJOR(m64n128k8, "m64n128k8.f32.tf32.tf32", 64, "%64", "%65", "%66")
+AMASIA_WGMMA_K_MAJOR(m64n128k32, "m64n128k32.f32.e4m3.e4m3", 64, "%64", "%65", "%66")
+AMASIA_WGMMA_K_MAJOR(m64n192k32, "m64n192k32.f32.e4m3.e4m3", 96, "%96", "%97", "%98")
 #undef AMASIA_WGMMA_K_MAJOR
 
 }  // namespace amasia::wgmma
