@@ -3,7 +3,6 @@
 // multiplied and stored while the next chunk is, so that a thread holds two pieces, not sixteen.
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/own_elements.cuh"
-#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
 
@@ -210,7 +209,7 @@ struct RegisterProducer : PieceProducer<Tile, Walk>, OneSliceInFlight {
 // A chunk takes mma an eighth of the time that it takes FFMA, less than a load: with 8 warps, which
 // have fewer elements of C, a thread holds half a slice.
 template <Mode MODE>
-using HalfSlice = Staging<MmaTile<MODE, 128, 32>, Walk, 4>;
+using HalfSlice = Staging<MmaTile<MODE, 128, 32>, SharedWalk, 4>;
 
 const char* const uneven =
     "a thread's 12 pieces of a slice do not divide evenly over its 8 chunks, and a load under a "
@@ -230,22 +229,18 @@ std::vector<Declined> declined() {
   return all;
 }
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::baseline,
-    with_roles<RegisterProducer>(
-        {iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>({2}),
-         persistent<Staging<Fp32Tile<128>>>({2}), persistent<HalfSlice<Mode::tf32>>({2}),
-         persistent<WgmmaStaging<WgmmaTf32Tile>>({3}),
-         shared<WgmmaStaging<WgmmaTf32Tile, SharedWalk>>({3}),
-         persistent<HalfSlice<Mode::bf16>>({2}), persistent<WgmmaStaging<WgmmaBf16Tile>>({3}),
-         shared<WgmmaStaging<WgmmaBf16Tile, SharedWalk>>({3}),
-         shared<WgmmaStaging<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({3}),
-         persistent<WgmmaStaging<WgmmaKMajorTile<Mode::tf32>>>({3}),
-         shared<WgmmaStaging<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({3}),
-         persistent<WgmmaStaging<WgmmaKMajorTile<Mode::bf16>>>({3}),
-         shared<WgmmaStaging<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({3}),
-         persistent<WgmmaStaging<WgmmaKMajorTile<Mode::e4m3>>>({3})}),
-    declined());
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{
+      iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>(2),
+      persistent<Staging<Fp32Tile<128>>>(2), persistent<HalfSlice<Mode::tf32>>(2),
+      persistent<HalfSlice<Mode::bf16>>(2)};
+  add_wgmma<WgmmaStaging>(all, 3);
+  add_roles<RegisterProducer>(all);
+  return all;
+}
+
+const bool registered =
+    register_variant<Problem>("gemm", Strategy::baseline, configs(), declined());
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -18,10 +18,6 @@ inline const char* const rows_of_b_whole =
     "within "
     "128 bytes of it, which is what wgmma reads";
 
-struct Maps {
-  CUtensorMap a, b;
-};
-
 /// Of a slice, as the tensor map counts them: Tile::k, but half of it in e4m3, which travels as
 /// pairs, because the engine looks at no values.
 template <class Tile>
@@ -46,16 +42,6 @@ Maps box_maps(const Problem& p, int b_rows) {
       tensor_map(elements<Element>(p.a), Tile::m, columns_of_128_bytes<Tile>, Swizzle::bytes128),
       tensor_map(elements<Element>(p.b), b_rows, BoxesOfB<Tile>::columns, Tile::b_swizzle)};
 }
-
-/// A tile of wgmma whose slices are asked for when the multiplication of another is under way. With
-/// any other, thread 0 asks before its block may go on: it then waits for the slowest warp to have
-/// read a stage, and names five boxes, while its warpgroup has one slice left to multiply.
-template <class Tile>
-struct FetchedMeanwhile : Tile {};
-template <class Tile>
-inline constexpr bool fetched_meanwhile = false;
-template <class Tile>
-inline constexpr bool fetched_meanwhile<FetchedMeanwhile<Tile>> = true;
 
 /// The boxes that come next: where the thread that asks for them is in its block's walk.
 template <class Tile, class Walk>

@@ -8,7 +8,6 @@
 #include <cuda/barrier>
 
 #include "apps/gemm/boxes.cuh"
-#include "apps/gemm/shared.cuh"
 
 namespace amasia::gemm {
 namespace {

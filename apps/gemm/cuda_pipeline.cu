@@ -4,7 +4,6 @@
 // spelling alone. The library makes the same cp.async of it, and below sm_80 plain copies.
 #include <cuda/pipeline>
 
-#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 
 namespace amasia::gemm {

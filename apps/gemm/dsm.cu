@@ -3,7 +3,6 @@
 // multicast boxes.
 #include "apps/gemm/boxes.cuh"
 #include "apps/gemm/own_elements.cuh"
-#include "apps/gemm/shared.cuh"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
@@ -117,11 +116,11 @@ struct Multicast : BoxRing<TileT, WalkT> {
     this->advance();
   }
   __device__ void acquire() {
-    if (!fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
+    if (!Tile::asynchronous && threadIdx.x == 0) fetch();
     this->wait_arrived();
   }
   __device__ void meanwhile() {
-    if (fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
+    if (threadIdx.x == 0) fetch();
   }
   __device__ void release() {
     __syncwarp();
@@ -153,29 +152,17 @@ struct BoxesForBoth : BoxProducer<Tile, Walk> {
   static __device__ void leave() { dsm::cluster_sync(); }  // while its barriers are arrived at
 };
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::dsm,
-    with_roles<BoxesForBoth>(
-        {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>({3}),
-         shared<Multicast<WgmmaBf16Tile, SharedWalk>>({4}),
-         shared<Multicast<WgmmaTf32Tile, SharedWalk>>({4}),
-         shared<Multicast<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>({4, "meanwhile"}),
-         shared<Multicast<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>({4, "meanwhile"}),
-         persistent<Multicast<Fp32Tile<256>>>({4}), persistent<Multicast<Fp32Tile<128>>>({3}),
-         persistent<Multicast<WgmmaBf16Tile>>({4}), persistent<Multicast<WgmmaTf32Tile>>({4}),
-         shared<Multicast<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({4}),
-         persistent<Multicast<WgmmaKMajorTile<Mode::tf32>>>({4}),
-         shared<Multicast<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({4}),
-         persistent<Multicast<WgmmaKMajorTile<Mode::bf16>>>({4}),
-         shared<Multicast<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({4}),
-         persistent<Multicast<WgmmaKMajorTile<Mode::e4m3>>>({4}),
-         shared<Multicast<FetchedMeanwhile<WgmmaKMajorTile<Mode::tf32>>, SharedWalk>>(
-             {4, "meanwhile"}),
-         shared<Multicast<FetchedMeanwhile<WgmmaKMajorTile<Mode::bf16>>, SharedWalk>>(
-             {4, "meanwhile"}),
-         shared<Multicast<FetchedMeanwhile<WgmmaKMajorTile<Mode::e4m3>>, SharedWalk>>(
-             {4, "meanwhile"})}),
-    decline(mma_schedules(), rows_of_b_whole));
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{
+      iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>(3),
+      persistent<Multicast<Fp32Tile<256>>>(4), persistent<Multicast<Fp32Tile<128>>>(3)};
+  add_wgmma<Multicast>(all, 4);
+  add_roles<BoxesForBoth>(all);
+  return all;
+}
+
+const bool registered = register_variant<Problem>("gemm", Strategy::dsm, configs(),
+                                                  decline(mma_schedules(), rows_of_b_whole));
 
 }  // namespace
 }  // namespace amasia::gemm

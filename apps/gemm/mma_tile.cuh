@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/persistent.cuh"
 #include "apps/gemm/schedules.hpp"
 #include "variants/device/tensor_map.hpp"
 #include "variants/ptx/mma.cuh"
@@ -147,5 +148,26 @@ struct MmaTile {
     }
   }
 };
+
+namespace {
+
+/// Stages of a mover for the tiles of mma.sync.
+struct MmaStages {
+  int of_4_warps, of_8_warps, of_256_columns;
+};
+template <template <class, class> class Mover>
+void add_mma(std::vector<ConfigOf<Problem>>& configs, const MmaStages& stages) {
+  const auto add = [&](auto tile, int count) {
+    add_both<Mover<decltype(tile), SharedWalk>>(configs, count);
+  };
+  add(MmaTile<Mode::tf32, 128>{}, stages.of_4_warps);
+  add(MmaTile<Mode::tf32, 128, 32>{}, stages.of_8_warps);
+  add(MmaTile<Mode::tf32, 256>{}, stages.of_256_columns);
+  add(MmaTile<Mode::bf16, 128>{}, stages.of_4_warps);
+  add(MmaTile<Mode::bf16, 128, 32>{}, stages.of_8_warps);
+  add(MmaTile<Mode::bf16, 256>{}, stages.of_256_columns);
+}
+
+}  // namespace
 
 }  // namespace amasia::gemm

@@ -2,7 +2,6 @@
 // way (Svedin et al. 2021, algorithm 2, corrected: docs/papers.md).
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/own_elements.cuh"
-#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
 
@@ -129,39 +128,20 @@ struct WgmmaRing {
 template <class Tile, class Walk>
 using Producer = CopyProducer<Tile, Walk, Stages<Tile>::count / 2>;
 
-template <Mode MODE, int WARP_N = 64>
-using Mma128 = MmaTile<MODE, 128, WARP_N>;
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{iso<TwoStages>()};
+  for (int stages : {2, 3}) all.push_back(shared<Ring<Fp32Tile<128>, SharedWalk>>(stages));
+  for (int stages : {2, 3, 4}) all.push_back(persistent<Ring<Fp32Tile<256>>>(stages));
+  for (int stages : {2, 3}) all.push_back(persistent<Ring<Fp32Tile<128>>>(stages));
+  add_wgmma<WgmmaRing>(all, 4);
+  add_mma<Ring>(all, {3, 4, 3});
+  all.push_back(persistent<Ring<MmaTile<Mode::tf32, 256>, SharedWalk>>(4));
+  all.push_back(persistent<Ring<MmaTile<Mode::bf16, 256>, SharedWalk>>(4));
+  add_roles<Producer>(all);
+  return all;
+}
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::overlap,
-    with_roles<Producer>({iso<TwoStages>(),
-                          shared<Ring<Fp32Tile<128>, SharedWalk>>({2}),
-                          shared<Ring<Fp32Tile<128>, SharedWalk>>({3}),
-                          persistent<Ring<Fp32Tile<256>>>({2}),
-                          persistent<Ring<Fp32Tile<256>>>({3}),
-                          persistent<Ring<Fp32Tile<256>>>({4}),
-                          persistent<Ring<Fp32Tile<128>>>({2}),
-                          persistent<Ring<Fp32Tile<128>>>({3}),
-                          shared<Ring<Mma128<Mode::tf32>, SharedWalk>>({3}),
-                          persistent<Ring<Mma128<Mode::tf32>>>({3}),
-                          persistent<Ring<Mma128<Mode::tf32, 32>>>({4}),
-                          persistent<Ring<MmaTile<Mode::tf32, 256>>>({3}),
-                          persistent<Ring<MmaTile<Mode::tf32, 256>>>({4}),
-                          persistent<WgmmaRing<WgmmaTf32Tile>>({4}),
-                          shared<WgmmaRing<WgmmaTf32Tile, SharedWalk>>({4}),
-                          shared<Ring<Mma128<Mode::bf16>, SharedWalk>>({3}),
-                          persistent<Ring<Mma128<Mode::bf16>>>({3}),
-                          persistent<Ring<Mma128<Mode::bf16, 32>>>({4}),
-                          persistent<Ring<MmaTile<Mode::bf16, 256>>>({3}),
-                          persistent<Ring<MmaTile<Mode::bf16, 256>>>({4}),
-                          persistent<WgmmaRing<WgmmaBf16Tile>>({4}),
-                          shared<WgmmaRing<WgmmaBf16Tile, SharedWalk>>({4}),
-                          shared<WgmmaRing<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({4}),
-                          persistent<WgmmaRing<WgmmaKMajorTile<Mode::tf32>>>({4}),
-                          shared<WgmmaRing<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({4}),
-                          persistent<WgmmaRing<WgmmaKMajorTile<Mode::bf16>>>({4}),
-                          shared<WgmmaRing<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({4}),
-                          persistent<WgmmaRing<WgmmaKMajorTile<Mode::e4m3>>>({4})}));
+const bool registered = register_variant<Problem>("gemm", Strategy::overlap, configs());
 
 }  // namespace
 }  // namespace amasia::gemm

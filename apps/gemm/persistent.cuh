@@ -3,7 +3,7 @@
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
-// - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp, shared.cuh)
+// - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp)
 // - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps
 // - cluster: blocks, one below the other, that share slices of B
 // - shared_bytes(stages), bytes_in_flight(stages)
@@ -14,26 +14,25 @@
 // - leave(): before the block ends
 #pragma once
 
-#include <string>
-#include <utility>
+#include <type_traits>
+#include <vector>
 
+#include "apps/common/dependent_launch.cuh"
 #include "apps/gemm/fp32_tile.cuh"
-#include "apps/gemm/walk.hpp"
+#include "apps/gemm/launches.hpp"
+#include "apps/gemm/sharing.hpp"
 #include "apps/gemm/wgmma_tile.cuh"
-#include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
 
 namespace amasia::gemm {
 
 namespace {
 
-struct NoMaps {};
-
-/// How whole tiles are walked. FFMA has few that are small, and its loops leave no register to
-/// spare: what stands between two tiles decides how many of its operands meet in a bank
-/// (README.md), and the divisions of the plain walk, which are calls, keep out of its way.
+/// How whole tiles are walked: as shared ones are, by the same kernel. FFMA has few that are small,
+/// and its loops leave no register to spare: what stands between two tiles decides how many of its
+/// operands meet in a bank (README.md), and the divisions of the plain walk, which are calls, keep
+/// out of its way.
 template <class Tile>
-using WalkOf = std::conditional_t<Tile::mode == Mode::fp32, matrix::Walk, Walk>;
+using WalkOf = std::conditional_t<Tile::mode == Mode::fp32, matrix::Walk, SharedWalk>;
 
 /// The block's place in the walk: its cluster is one of the workers.
 __device__ inline matrix::Walk::Step first_step(const matrix::Walk& walk) {
@@ -55,7 +54,8 @@ __device__ inline int rank_in(const Walk& walk) {
   return static_cast<int>(blockIdx.x) & (walk.cluster - 1);
 }
 
-/// The slices of a tile whose multiplications are waited for one slice later.
+/// The slices of a tile whose multiplications are waited for one slice later. Fragments in
+/// registers are still read then: slices with them alternate between two sets.
 template <class Mover, class Accumulator>
 __device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover& mover, int slices,
                                                         int thread) {
@@ -64,14 +64,16 @@ __device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover&
   const auto meanwhile = [&] { mover.meanwhile(); };
   acc.hold();
 #pragma unroll 1
-  for (int slice = 0; slice < slices; slice += 2) {
+  for (int slice = 0; slice < slices; ++slice) {
     mover.acquire();
     Tile::template multiply<0>(acc, fragments, mover.a_tile(), mover.b_tile(), thread, meanwhile);
     mover.release();
-    if (slice + 1 == slices) break;
-    mover.acquire();
-    Tile::template multiply<1>(acc, fragments, mover.a_tile(), mover.b_tile(), thread, meanwhile);
-    mover.release();
+    if constexpr (!std::is_empty_v<typename Tile::Fragments>) {
+      if (++slice == slices) break;
+      mover.acquire();
+      Tile::template multiply<1>(acc, fragments, mover.a_tile(), mover.b_tile(), thread, meanwhile);
+      mover.release();
+    }
   }
   wgmma::wait<0>();
   acc.hold();
@@ -106,16 +108,44 @@ __device__ __forceinline__ void multiply_steps(const typename Mover::View& view,
   mover.leave();
 }
 
-/// A walk on its own has no successor. shared.cuh has the other kind of walk.
+/// Before a block's part of a walk that shares sums. Its successor's blocks find room where this
+/// launch leaves some. A plain walk has no successor.
 __device__ inline void admit_successor(const matrix::Walk&) {}
+__device__ inline void admit_successor(const SharedWalk&) { matrix::admit_successor(); }
 
-/// A sum to its tile of C. shared.cuh has the other kind of walk, whose sums may be in pieces.
-template <class Tile, class Accumulator, class Walk>
+/// Tiles whose loop has no register for where C goes: they store at two places in the code. FFMA
+/// with one would have 113 conflicts of 1024 in place of 65; baseline's tf32 tile would spill.
+template <class Tile>
+inline constexpr bool full_of_registers = Tile::mode == Mode::fp32 ||
+                                          (Tile::mode == Mode::tf32 && Tile::layout == Layout::nn);
+
+/// A sum to its tile of C.
+template <class Tile, class Accumulator>
 __device__ __forceinline__ void store_sum(const Accumulator& acc, const Problem& p,
-                                          const Walk& walk, typename Walk::Step step, float*,
+                                          const matrix::Walk& walk, matrix::Walk::Step step, float*,
                                           int thread) {
   const TilePlace place = walk.place(step, rank_in(walk));
   Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+}
+/// The same, or a piece of it to a tile of its own.
+template <class Tile, class Accumulator>
+__device__ __forceinline__ void store_sum(const Accumulator& acc, const Problem& p,
+                                          const SharedWalk& walk, int step, float* pieces,
+                                          int thread) {
+  Problem target = p;
+  TilePlace place{0, 0};
+  if (walk.is_whole(step)) {
+    place = walk.place(step, rank_in(walk));
+    if (full_of_registers<Tile>) {
+      return Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+    }
+  } else {
+    const std::int64_t slot = std::int64_t{walk.piece(step).slot} * walk.cluster + rank_in(walk);
+    target.c = {pieces + slot * (Tile::m * Tile::n), Tile::m, Tile::n, Tile::n};
+    target.m = Tile::m;
+    target.n = Tile::n;
+  }
+  Tile::store(acc, target, place.row * Tile::m, place.column * Tile::n, thread);
 }
 
 /// `pieces`: for walks that share sums.
@@ -148,81 +178,51 @@ struct KernelOf {
   static constexpr bool for_90a = Mover::Tile::asynchronous;
 };
 
-/// Why a mover does not serve a problem on a device.
+/// The mover's kernel, as the host launches it.
 template <class Mover>
-std::optional<std::string> tile_objection(const Problem& p, const Device& d) {
-  using Tile = typename Mover::Tile;
-  if (p.mode != Tile::mode) {
-    return std::string("computes in mode ") + name_of(Tile::mode) + ", not " + name_of(p.mode);
-  }
-  if (p.layout != Tile::layout) {
-    if (Tile::mode == Mode::fp32) {
-      return "FFMA multiplies rows of B, which layout tn has as columns: no strategy transposes "
-             "them on the way";
-    }
-    if (!Tile::asynchronous) return "mma.sync is fed by rows of B, layout nn; wgmma takes both";
-    return std::string("computes in layout ") + name_of(Tile::layout) + ", not " +
-           name_of(p.layout);
-  }
-  const bool eight_bits = Tile::mode == Mode::e4m3;
-  if (Tile::mode != Mode::fp32 && d.compute_capability < (eight_bits ? 89 : 80)) {
-    return std::string("tensor cores have ") + name_of(Tile::mode) + " from compute capability " +
-           (eight_bits ? "8.9" : "8.0");
-  }
-  if (KernelOf<Mover>::for_90a && d.compute_capability != 90) {
-    return Tile::asynchronous ? "wgmma exists on compute capability 9.0 alone"
-                              : "warps hand registers to others on compute capability 9.0 alone";
-  }
-  return std::nullopt;
-}
-
-template <class Mover>
-ConfigInfo persistent_info(std::string_view schedule, const Movement& movement,
-                           const void* kernel) {
-  using Tile = typename Mover::Tile;
-  const int stages = movement.stages;
-  const std::string note = movement.note.empty() ? "" : "-" + movement.note;
-  return {std::string(schedule) + "/" + std::to_string(stages) + "-stages" + note,
-          {{"tile_m", Tile::m},
-           {"tile_n", Tile::n},
-           {"k_slice", Tile::k},
-           {"stages", stages},
-           {"cluster_blocks", Mover::cluster}},
-          {{kernel, KernelOf<Mover>::threads, Mover::shared_bytes(stages), Mover::cluster,
-            static_cast<std::size_t>(Mover::bytes_in_flight(stages))}},
-          false,
-          std::string(schedule),
-          {{"stages", stages},
-           {"stage_bytes", Tile::slice_bytes},
-           {"producer_warps", KernelOf<Mover>::producer_warps}}};
-}
-
-template <class Tile, class Walk = gemm::Walk>
-Walk walk_of(const Problem& p, int cluster) {
-  return {p.m, p.n, p.k, Tile::m, Tile::n, Tile::k, cluster};
-}
-
-template <class Mover>
-ConfigOf<Problem> persistent(const Movement& movement) {
+TileKernel tile_kernel(int stages) {
   using Tile = typename Mover::Tile;
   using Kernel = KernelOf<Mover>;
-  const auto kernel = reinterpret_cast<const void*>(Kernel::function);
-  ConfigOf<Problem> config;
-  config.info = persistent_info<Mover>(Tile::schedule.whole, movement, kernel);
-  config.prepare = [stages = movement.stages, kernel](const Problem& p, const Device& d) -> Launch {
-    const auto walk = walk_of<Tile, typename Mover::Walk>(p, Mover::cluster);
-    LaunchShape shape{dim3(1), dim3(Kernel::threads), Mover::shared_bytes(stages), Mover::cluster};
-    allow_launch(kernel, shape);
-    const int resident = resident_blocks(kernel, shape, d.sm_count);
-    const std::int64_t blocks = walk.steps() * Mover::cluster;
-    shape.grid.x = static_cast<unsigned>(blocks < resident ? blocks : resident);
-    const auto view = Mover::view(p);
-    return [=](Stream stream) {
-      launch(Kernel::function, shape, stream, view, p, walk, nullptr, stages);
-    };
+  TileKernel kernel{};
+  kernel.function = reinterpret_cast<const void*>(Kernel::function);
+  if constexpr (std::is_same_v<typename Mover::View, Maps>) kernel.maps = Mover::view;
+  kernel.plain_walk = std::is_same_v<typename Mover::Walk, matrix::Walk>;
+  kernel.mode = Tile::mode, kernel.layout = Tile::layout;
+  kernel.wgmma = Tile::asynchronous, kernel.for_90a = Kernel::for_90a;
+  kernel.m = Tile::m, kernel.n = Tile::n, kernel.k = Tile::k;
+  kernel.slice_bytes = Tile::slice_bytes, kernel.blocks_per_sm = Tile::blocks_per_sm;
+  kernel.threads = Kernel::threads, kernel.producer_warps = Kernel::producer_warps;
+  kernel.cluster = Mover::cluster, kernel.stages = stages;
+  kernel.shared_bytes = Mover::shared_bytes(stages);
+  kernel.bytes_in_flight = static_cast<std::size_t>(Mover::bytes_in_flight(stages));
+  return kernel;
+}
+
+template <class Mover>
+ConfigOf<Problem> persistent(int stages) {
+  return whole_tiles(Mover::Tile::schedule.whole, tile_kernel<Mover>(stages));
+}
+template <class Mover>
+ConfigOf<Problem> shared(int stages) {
+  return shared_tiles(Mover::Tile::schedule.shared, tile_kernel<Mover>(stages));
+}
+
+/// Both schedules of a tile, where it has two, by one kernel. The shared one knows when it does not
+/// pay, so it is the first choice.
+template <class Mover>
+void add_both(std::vector<ConfigOf<Problem>>& configs, int stages) {
+  if (!Mover::Tile::schedule.shared.empty()) configs.push_back(shared<Mover>(stages));
+  configs.push_back(persistent<Mover>(stages));
+}
+
+/// The tiles of wgmma whose warps have no roles.
+template <template <class, class> class Mover>
+void add_wgmma(std::vector<ConfigOf<Problem>>& configs, int stages) {
+  const auto add = [&](auto... tiles) {
+    (add_both<Mover<decltype(tiles), SharedWalk>>(configs, stages), ...);
   };
-  config.unsupported = tile_objection<Mover>;
-  return config;
+  add(WgmmaTf32Tile{}, WgmmaBf16Tile{}, WgmmaKMajorTile<Mode::tf32>{},
+      WgmmaKMajorTile<Mode::bf16>{}, WgmmaKMajorTile<Mode::e4m3>{});
 }
 
 }  // namespace

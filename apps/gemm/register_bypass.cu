@@ -2,7 +2,6 @@
 // One stage per block; what hides its latency is the other block of the SM.
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/own_elements.cuh"
-#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
 
@@ -95,33 +94,17 @@ struct WgmmaAtOnce {
 template <class Tile, class Walk>
 using Producer = CopyProducer<Tile, Walk, 1>;
 
-template <Mode MODE, int WARP_N = 64>
-using Mma128 = MmaTile<MODE, 128, WARP_N>;
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{
+      iso<AtOnceTiles>(), shared<AtOnce<Fp32Tile<128>, SharedWalk>>(1),
+      persistent<AtOnce<Fp32Tile<128>>>(1), persistent<AtOnce<Fp32Tile<256>>>(1)};
+  add_wgmma<WgmmaAtOnce>(all, 1);
+  add_mma<AtOnce>(all, {1, 1, 1});
+  add_roles<Producer>(all);
+  return all;
+}
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::register_bypass,
-    with_roles<Producer>({iso<AtOnceTiles>(),
-                          shared<AtOnce<Fp32Tile<128>, SharedWalk>>({1}),
-                          persistent<AtOnce<Fp32Tile<128>>>({1}),
-                          persistent<AtOnce<Fp32Tile<256>>>({1}),
-                          shared<AtOnce<Mma128<Mode::tf32>, SharedWalk>>({1}),
-                          persistent<AtOnce<Mma128<Mode::tf32>>>({1}),
-                          persistent<AtOnce<Mma128<Mode::tf32, 32>>>({1}),
-                          persistent<AtOnce<MmaTile<Mode::tf32, 256>>>({1}),
-                          persistent<WgmmaAtOnce<WgmmaTf32Tile>>({1}),
-                          shared<WgmmaAtOnce<WgmmaTf32Tile, SharedWalk>>({1}),
-                          shared<AtOnce<Mma128<Mode::bf16>, SharedWalk>>({1}),
-                          persistent<AtOnce<Mma128<Mode::bf16>>>({1}),
-                          persistent<AtOnce<Mma128<Mode::bf16, 32>>>({1}),
-                          persistent<AtOnce<MmaTile<Mode::bf16, 256>>>({1}),
-                          persistent<WgmmaAtOnce<WgmmaBf16Tile>>({1}),
-                          shared<WgmmaAtOnce<WgmmaBf16Tile, SharedWalk>>({1}),
-                          shared<WgmmaAtOnce<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({1}),
-                          persistent<WgmmaAtOnce<WgmmaKMajorTile<Mode::tf32>>>({1}),
-                          shared<WgmmaAtOnce<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({1}),
-                          persistent<WgmmaAtOnce<WgmmaKMajorTile<Mode::bf16>>>({1}),
-                          shared<WgmmaAtOnce<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({1}),
-                          persistent<WgmmaAtOnce<WgmmaKMajorTile<Mode::e4m3>>>({1})}));
+const bool registered = register_variant<Problem>("gemm", Strategy::register_bypass, configs());
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -15,7 +15,7 @@ namespace amasia::gemm {
 inline constexpr std::string_view iso_name = "iso";
 
 /// A tile that resident blocks walk (persistent.cuh) under the name `whole`; under `shared`, the
-/// slices of those tiles that would leave SMs idle are dealt out to all blocks (shared.cuh).
+/// slices of those tiles that would leave SMs idle are dealt out to all blocks (sharing.hpp).
 struct TileSchedule {
   std::string_view whole, shared{};
 };
@@ -145,12 +145,5 @@ inline std::vector<std::string_view> wgmma_schedules() {
                e4m3_producer_128x256,     e4m3_ping_pong_128x128,    e4m3_ping_pong_128x192,
                e4m3_ping_pong_64x128});
 }
-
-/// How slices of A and B move: ConfigInfo::movement, and what stands behind the schedule in a
-/// config's name.
-struct Movement {
-  int stages;
-  std::string note{};  // what tells it from others with as many stages
-};
 
 }  // namespace amasia::gemm

@@ -31,6 +31,8 @@ struct SharedWalk : Walk {
   int share = 0;    // slices each of them has
 
   SharedWalk() = default;
+  /// Nothing is shared: the kernels that can share walk whole tiles by the same loop.
+  AMASIA_HD explicit SharedWalk(const Walk& walk) : Walk(walk), whole(walk.steps()) {}
   /// `resident`: workers that the device holds at one time.
   AMASIA_HD SharedWalk(const Walk& walk, int resident, int shortest)
       : Walk(walk),

@@ -17,7 +17,7 @@
 // - release(empty): what a consuming warp does when it has read a stage
 #pragma once
 
-#include "apps/gemm/shared.cuh"
+#include "apps/gemm/persistent.cuh"
 #include "apps/gemm/turns.hpp"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
@@ -104,10 +104,12 @@ __device__ __forceinline__ void multiply_slices(Accumulator& acc, const Stages& 
     typename Tile::Fragments fragments[2] = {};
     acc.hold();
 #pragma unroll 1
-    for (int slice = 0; slice < slices; slice += 2) {
+    for (int slice = 0; slice < slices; ++slice) {
       multiply_slice<Producer, 0>(acc, fragments, stages, state, slice == 0, thread);
-      if (slice + 1 == slices) break;
-      multiply_slice<Producer, 1>(acc, fragments, stages, state, false, thread);
+      if constexpr (!std::is_empty_v<typename Tile::Fragments>) {
+        if (++slice == slices) break;
+        multiply_slice<Producer, 1>(acc, fragments, stages, state, false, thread);
+      }
     }
     seen();
     wgmma::wait<0>();
@@ -207,7 +209,7 @@ __global__ void __launch_bounds__(specialised_threads, 1)
 #endif
 }
 
-/// What persistent() and shared() ask of a mover, of a Producer.
+/// What tile_kernel() asks of a mover, of a Producer.
 template <class ProducerT>
 struct Specialised : ProducerT {
   static constexpr int stages = Stages<typename ProducerT::Tile>::count;
@@ -301,23 +303,19 @@ template <template <class, class> class Producer, class Tile>
 inline constexpr bool leaves_enough =
     consumer_registers(Producer<Tile, WalkOf<Tile>>::registers) >= Tile::registers;
 
-/// `configs`, and those of all schedules whose warps have roles.
+/// The tiles of blocks whose warps have roles.
 template <template <class, class> class Producer>
-std::vector<ConfigOf<Problem>> with_roles(std::vector<ConfigOf<Problem>> configs) {
+void add_roles(std::vector<ConfigOf<Problem>>& configs) {
   each_tile_of_roles([&](auto tile) {
     using Tile = decltype(tile);
     if constexpr (leaves_enough<Producer, Tile>) {
-      using Whole = Specialised<Producer<Tile, WalkOf<Tile>>>;
-      configs.push_back(persistent<Whole>({Whole::stages}));
-      if constexpr (!Tile::schedule.shared.empty()) {
-        configs.push_back(shared<Specialised<Producer<Tile, SharedWalk>>>({Whole::stages}));
-      }
+      using Mover = Specialised<Producer<Tile, WalkOf<Tile>>>;
+      add_both<Mover>(configs, Mover::stages);
     }
   });
-  return configs;
 }
 
-/// What with_roles() leaves out, and why.
+/// What add_roles() leaves out, and why.
 template <template <class, class> class Producer>
 std::vector<Declined> declined_roles() {
   std::vector<Declined> all;

@@ -2,7 +2,6 @@
 // permutes the chunks of A on the way. No thread works out an address of A or B.
 #include "apps/gemm/boxes.cuh"
 #include "apps/gemm/original.cuh"
-#include "apps/gemm/shared.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -78,11 +77,11 @@ struct Boxes : BoxRing<TileT, WalkT> {
     this->advance();
   }
   __device__ void acquire() {
-    if (!fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
+    if (!Tile::asynchronous && threadIdx.x == 0) fetch();
     this->wait_arrived();
   }
   __device__ void meanwhile() {
-    if (fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
+    if (threadIdx.x == 0) fetch();
   }
   __device__ void release() {
     __syncwarp();
@@ -104,27 +103,17 @@ struct OwnBoxes : BoxProducer<Tile, Walk>, ForOneBlock {
   }
 };
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::tma,
-    with_roles<OwnBoxes>(
-        {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>({3}),
-         shared<Boxes<WgmmaBf16Tile, SharedWalk>>({4}),
-         shared<Boxes<WgmmaTf32Tile, SharedWalk>>({4}),
-         shared<Boxes<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>({4, "meanwhile"}),
-         shared<Boxes<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>({4, "meanwhile"}),
-         persistent<Boxes<Fp32Tile<256>>>({4}), persistent<Boxes<Fp32Tile<128>>>({3}),
-         persistent<Boxes<WgmmaBf16Tile>>({4}), persistent<Boxes<WgmmaTf32Tile>>({4}),
-         shared<Boxes<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({4}),
-         persistent<Boxes<WgmmaKMajorTile<Mode::tf32>>>({4}),
-         shared<Boxes<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({4}),
-         persistent<Boxes<WgmmaKMajorTile<Mode::bf16>>>({4}),
-         shared<Boxes<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({4}),
-         persistent<Boxes<WgmmaKMajorTile<Mode::e4m3>>>({4}),
-         shared<Boxes<FetchedMeanwhile<WgmmaKMajorTile<Mode::tf32>>, SharedWalk>>({4, "meanwhile"}),
-         shared<Boxes<FetchedMeanwhile<WgmmaKMajorTile<Mode::bf16>>, SharedWalk>>({4, "meanwhile"}),
-         shared<Boxes<FetchedMeanwhile<WgmmaKMajorTile<Mode::e4m3>>, SharedWalk>>(
-             {4, "meanwhile"})}),
-    decline(mma_schedules(), rows_of_b_whole));
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>(3),
+                                     persistent<Boxes<Fp32Tile<256>>>(4),
+                                     persistent<Boxes<Fp32Tile<128>>>(3)};
+  add_wgmma<Boxes>(all, 4);
+  add_roles<OwnBoxes>(all);
+  return all;
+}
+
+const bool registered = register_variant<Problem>("gemm", Strategy::tma, configs(),
+                                                  decline(mma_schedules(), rows_of_b_whole));
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -264,6 +264,31 @@ TEST(SharedWalk, SharesAreEvenAndLongEnough) {
   }
 }
 
+// The kernels of tensor cores walk whole tiles by it, so that one serves both schedules.
+TEST(SharedWalk, SharesNothingUnlessAsked) {
+  for (const SharedCase& c : shared_cases()) {
+    const Walk plain(c.m, c.n, c.k, 128, 128, 32, c.cluster);
+    const SharedWalk walk(plain);
+    for (int worker = 0; worker < std::min(c.resident, plain.steps()); ++worker) {
+      SharedWalk::Position at(walk, worker);
+      int step = worker;
+      for (; plain.has(step); step += c.resident) {
+        ASSERT_TRUE(walk.has(step) && walk.is_whole(step)) << c;
+        const Range run = walk.run(step);
+        ASSERT_TRUE(run.first == 0 && run.end == plain.slices) << c;
+        ASSERT_TRUE(walk.place(step, 0).row == plain.place(step, 0).row &&
+                    walk.place(step, 0).column == plain.place(step, 0).column)
+            << c;
+        for (int slice = 0; slice < plain.slices; ++slice) {
+          ASSERT_TRUE(at.more(walk) && at.step == step && at.slice == slice) << c;
+          at.advance(walk, c.resident);
+        }
+      }
+      ASSERT_FALSE(walk.has(step) || at.more(walk)) << c;
+    }
+  }
+}
+
 TEST(SharedWalk, SharesTheLastWaveOrAFewTilesAmongAllBlocks) {
   // 1024 tiles of 4096 squared fill 264 blocks three times; the other 232 are shared by all.
   const SharedWalk last(Walk(4096, 4096, 4096, 128, 128, 32, 1), 264, 2);

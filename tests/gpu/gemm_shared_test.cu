@@ -1,4 +1,4 @@
-// Sums that blocks share (apps/gemm/shared.cuh): the same bits each time, however the pieces
+// Sums that blocks share (apps/gemm/sharing.hpp): the same bits each time, however the pieces
 // arrive, in launches of a stream and of a graph that is replayed; and no piece that nobody wrote.
 #include <cstring>
 #include <string>

@@ -1,0 +1,39 @@
+// What the host does for the kernels that walk tiles of C: names, grids, pieces, objections.
+// Kernels are described by values, so that it is compiled once for all of them and not once for
+// each.
+#pragma once
+
+#include <string_view>
+
+#include "apps/gemm/gemm.hpp"
+#include "apps/gemm/sharing.hpp"
+#include "harness/variant.hpp"
+#include "variants/device/tensor_map.hpp"
+
+namespace amasia::gemm {
+
+/// What a kernel gets besides the problem: nothing, or tensor maps.
+struct NoMaps {};
+struct Maps {
+  CUtensorMap a, b;
+};
+
+/// A kernel (maps, problem, walk, pieces, stages) whose blocks walk tiles of m x n elements.
+struct TileKernel {
+  const void* function;
+  Maps (*maps)(const Problem&);  // null where the kernel takes NoMaps
+  bool plain_walk;               // takes matrix::Walk, not SharedWalk
+  Mode mode;
+  Layout layout;
+  bool wgmma, for_90a;
+  int m, n, k, slice_bytes;
+  int blocks_per_sm, threads, producer_warps, cluster, stages;
+  std::size_t shared_bytes, bytes_in_flight;
+};
+
+/// Each tile's sum by one block.
+ConfigOf<Problem> whole_tiles(std::string_view schedule, const TileKernel& kernel);
+/// The sums of the last tiles shared by all blocks.
+ConfigOf<Problem> shared_tiles(std::string_view schedule, const TileKernel& kernel);
+
+}  // namespace amasia::gemm
