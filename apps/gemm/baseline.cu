@@ -163,19 +163,25 @@ struct WgmmaStaging {
   __device__ void leave() const {}
 };
 
-struct OneSliceInFlight {
-  static constexpr int stages_in_flight = 1;
-};
-
-/// A producing warpgroup whose threads load a slice and store it. Its registers limit how much is
-/// on the way.
+/// A producing warpgroup whose threads load pieces and store them: all of a slice, or, where those
+/// that multiply need most registers, a share at a time.
 template <class Tile, class Walk>
-struct RegisterProducer : PieceProducer<Tile, Walk>, OneSliceInFlight {
+struct RegisterProducer : PieceProducer<Tile, Walk> {
   using Base = PieceProducer<Tile, Walk>;
   using Fed = typename Base::Fed;
-  static constexpr int count = Pieces<Fed>::count, per_chunk = Pieces<Fed>::per_chunk;
-  static_assert(per_chunk * Tile::chunks == count);
-  static constexpr int registers = (4 * count + 40) / 8 * 8;
+  static constexpr int count = Pieces<Fed>::count, at_once = 4;
+  static_assert(Pieces<Fed>::per_chunk % at_once == 0, "all from one operand");
+  static constexpr int left = producer_registers(Tile::registers), others = 40;
+  static constexpr int pieces_held() {
+    int pieces = count;
+    while (pieces > at_once && (4 * pieces + others > left || count % pieces != 0)) {
+      pieces -= at_once;
+    }
+    return pieces;
+  }
+  static constexpr int share = pieces_held();
+  static constexpr int registers = (4 * share + others) / 8 * 8;
+  [[maybe_unused]] static constexpr int bytes_in_flight = share * 16 * warpgroup;
 
   static __device__ __forceinline__ void produce(const Stages<Tile>& stages, NoMaps,
                                                  const Problem& p, const Walk& walk) {
@@ -184,22 +190,24 @@ struct RegisterProducer : PieceProducer<Tile, Walk>, OneSliceInFlight {
     Target<Fed> target(async::shared_address(stages.slices), thread);
 #pragma unroll 1
     for (typename Stages<Tile>::State state; ahead.more(); ++state) {
-      int4 held[count];
 #pragma unroll
-      for (int first = 0; first < count; first += per_chunk) {
-        Source& from = ahead.pieces_from(per_chunk, thread);
+      for (int first = 0; first < count; first += share) {
+        int4 held[share];
 #pragma unroll
-        for (int i = first; i < first + per_chunk; ++i) {
-          held[i] = *static_cast<const int4*>(from.take());
+        for (int i = 0; i < share; ++i) {
+          if (i % at_once == 0) ahead.pieces_from(at_once, thread);
+          held[i] = *static_cast<const int4*>(ahead.source.take());
         }
-      }
-      ahead.next_slice(Stages<Tile>::count, thread);
-      stages.acquire(state);
-      target.enter(state.index);
-      int i = 0;
+        if (first + share == count) ahead.next_slice(Stages<Tile>::count, thread);
+        if (first == 0) {
+          stages.acquire(state);
+          target.enter(state.index);
+        }
+        int i = 0;
 #pragma unroll
-      for (int chunk = 0; chunk < Tile::chunks; ++chunk) {
-        target.template take<per_chunk>([&](unsigned to) { async::store16(to, held[i++]); });
+        for (int part = 0; part < share / at_once; ++part) {
+          target.template take<at_once>([&](unsigned to) { async::store16(to, held[i++]); });
+        }
       }
       Base::hand_over(stages.full(state));
     }
@@ -220,21 +228,28 @@ const char* const few_registers =
     "done "
     "with before the loads are: 8 warps of 64 x 32 hold half a slice";
 
+const char* const no_registers =
+    "FFMA with 128 elements of C a thread leaves a producing thread 40 registers, which hold the "
+    "places of its pieces and no four pieces besides: ptxas spills, and half of the FFMA wait for "
+    "a "
+    "register bank";
+
 std::vector<Declined> declined() {
   auto all = decline({ffma_128x256.whole, tf32_mma_128x256.whole, bf16_mma_128x256.whole}, uneven);
   for (const TileSchedule& t : {tf32_mma_128x128, bf16_mma_128x128}) {
     for (Declined& d : decline({t.whole, t.shared}, few_registers)) all.push_back(std::move(d));
   }
-  for (Declined& d : declined_roles<RegisterProducer>()) all.push_back(std::move(d));
+  all.push_back({std::string(ffma_producer_128x256.whole), no_registers});
   return all;
 }
 
 std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>(2),
-      persistent<Staging<Fp32Tile<128>>>(2), persistent<HalfSlice<Mode::tf32>>(2),
-      persistent<HalfSlice<Mode::bf16>>(2)};
+  std::vector<ConfigOf<Problem>> all{iso<ThroughRegisters>(),
+                                     shared<Staging<Fp32Tile<128>, SharedWalk>>(2),
+                                     persistent<Staging<Fp32Tile<128>>>(2)};
   add_wgmma<WgmmaStaging>(all, 3);
+  all.push_back(persistent<HalfSlice<Mode::tf32>>(2));
+  all.push_back(persistent<HalfSlice<Mode::bf16>>(2));
   add_roles<RegisterProducer>(all);
   return all;
 }

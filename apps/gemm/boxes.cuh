@@ -88,13 +88,14 @@ struct BoxSource {
 /// names those of a slice.
 template <class Stages, class Walk, class Load>
 __device__ __forceinline__ void produce_boxes(const Stages& stages, const Maps& maps,
-                                              const Walk& walk, Load&& load) {
+                                              const Problem& p, const Walk& walk, Load&& load) {
   using Tile = typename Stages::Tile;
   if (threadIdx.x != 0) return;
   BoxSource<Tile, Walk> source(maps, walk);
 #pragma unroll 1
   for (typename Stages::State state; source.more(); ++state, source.next_slice()) {
     stages.acquire(state);
+    describe(stages, state, p, walk, source.at);
     tma::expect(stages.full(state), Tile::slice_bytes);
     load(source, stages.at(state), stages.full(state));
   }
@@ -107,7 +108,7 @@ struct BoxProducer {
   using Walk = WalkT;
   using View = Maps;
   static constexpr int registers = 40, arrivals = 1, producer_warps = 1;
-  static constexpr int stages_in_flight = stages_that_fit<Tile>;
+  static constexpr int bytes_in_flight = stages_that_fit<Tile> * Tile::slice_bytes;
 };
 
 template <class Tile, class Walk>

@@ -138,11 +138,12 @@ struct BoxesForBoth : BoxProducer<Tile, Walk> {
   static Maps view(const Problem& p) { return box_maps<Tile>(p, HalfOfB<Tile>::rows); }
   static __device__ void enter() { dsm::cluster_sync(); }
   static __device__ __forceinline__ void produce(const Stages<Tile>& stages, const Maps& maps,
-                                                 const Problem&, const Walk& walk) {
-    produce_boxes(stages, maps, walk, [](const auto& source, unsigned char* stage, auto* barrier) {
-      source.load_a(stage, barrier);
-      HalfOfB<Tile>::multicast(source, stage, barrier);
-    });
+                                                 const Problem& p, const Walk& walk) {
+    produce_boxes(stages, maps, p, walk,
+                  [](const auto& source, unsigned char* stage, auto* barrier) {
+                    source.load_a(stage, barrier);
+                    HalfOfB<Tile>::multicast(source, stage, barrier);
+                  });
   }
   /// Half of B in this stage came from the other block, which waits for these warps as well.
   static __device__ void release(tma::Barrier* empty) {

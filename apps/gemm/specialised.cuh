@@ -10,7 +10,7 @@
 // - Tile, Walk, View, view(problem), cluster: as in persistent.cuh
 // - registers: those a thread of the producing warpgroup keeps
 // - arrivals: per stage, that say it is full
-// - stages_in_flight: slices that may be on their way at one time
+// - bytes_in_flight: what may be on its way at one time
 // - produce(stages, view, problem, walk): all slices of the block, in the order of its walk; by the
 //   producing warpgroup, threads 0 to 127
 // - enter(), leave(): when the barriers are there, before anyone uses them; before the block ends
@@ -30,12 +30,23 @@ namespace {
 
 inline constexpr int warpgroup = 128, consuming_warpgroups = 2;
 
-/// Stages that fit into an SM's shared memory with their two mbarriers each: a block has the SM for
+/// What the producer tells the consumers of a slice of FFMA: whether its tile ends, and where in C
+/// the tile is. They know no walk, so that what multiplies is the same for every producer and no
+/// register of it holds a place.
+struct Slice {
+  float* c;  // the tile's first element
+  std::int64_t pitch;
+  int rows, columns;  // of C, from there on
+  bool ends, is_last;
+};
+
+/// Stages that fit into an SM's shared memory with what belongs to each: a block has the SM for
 /// itself.
 template <class Tile>
-inline constexpr int stages_that_fit = 227 * 1024 /
-                                       (Tile::slice_bytes +
-                                        2 * static_cast<int>(sizeof(tma::Barrier)));
+inline constexpr int bytes_of_stage = Tile::slice_bytes +
+                                      static_cast<int>(2 * sizeof(tma::Barrier) + sizeof(Slice));
+template <class Tile>
+inline constexpr int stages_that_fit = 227 * 1024 / bytes_of_stage<Tile>;
 
 /// Stages of slices. A stage is `full` when its slice is there, and `empty` when all warps that
 /// multiply it have read it, those of the cluster's other blocks included where it came for all.
@@ -44,8 +55,7 @@ struct Stages {
   using Tile = TileT;
   static constexpr int count = stages_that_fit<Tile>;
   using State = PipelineState<count>;
-  static constexpr std::size_t bytes =
-      std::size_t{count} * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
+  static constexpr std::size_t bytes = std::size_t{count} * bytes_of_stage<Tile>;
 
   unsigned char* slices;
 
@@ -53,6 +63,9 @@ struct Stages {
     return reinterpret_cast<tma::Barrier*>(slices + count * Tile::slice_bytes) + s.index;
   }
   __device__ tma::Barrier* empty(const State& s) const { return full(s) + count; }
+  __device__ Slice* slice(const State& s) const {
+    return reinterpret_cast<Slice*>(full(State{}) + 2 * count) + s.index;
+  }
   __device__ unsigned char* at(const State& s) const {
     return slices + s.index * Tile::slice_bytes;
   }
@@ -68,6 +81,29 @@ struct Stages {
   /// The consumers'.
   __device__ void wait(const State& s) const { tma::wait(full(s), s.phase); }
 };
+
+/// What consumers of FFMA have to know of the slice at `at`; by one thread, before the stage is
+/// full.
+template <class Stages, class Walk>
+__device__ __forceinline__ void describe(const Stages& stages, const typename Stages::State& state,
+                                         const Problem& p, const Walk& walk,
+                                         const typename Walk::Position& at) {
+  using Tile = typename Stages::Tile;
+  if constexpr (Tile::mode == Mode::fp32) {
+    static_assert(Tile::schedule.shared.empty(), "a tile in C, not a piece of its sum");
+    Slice* const slice = stages.slice(state);
+    const bool ends = at.slice + 1 == walk.slices;
+    slice->ends = ends;
+    if (!ends) return;
+    const TilePlace place = walk.place(at.step, rank_in(walk));
+    const int row = place.row * Tile::m, column = place.column * Tile::n;
+    slice->c = &p.c.at(row, column);
+    slice->pitch = p.c.pitch;
+    slice->rows = static_cast<int>(p.m) - row;
+    slice->columns = static_cast<int>(p.n) - column;
+    slice->is_last = !walk.has(at.step + step_stride(walk));
+  }
+}
 
 /// A Producer of a block alone.
 struct ForOneBlock {
@@ -94,36 +130,59 @@ __device__ __forceinline__ void multiply_slice(Accumulator& acc, Fragments& frag
 }
 
 /// acc += the next `slices` slices in the ring, all of which are released. Calls seen() when the
-/// last one has been waited for, and is being multiplied.
+/// last one is being multiplied.
 template <class Producer, class Stages, class Accumulator, class Seen>
 __device__ __forceinline__ void multiply_slices(Accumulator& acc, const Stages& stages,
                                                 typename Stages::State state, int slices,
                                                 int thread, Seen&& seen) {
   using Tile = typename Producer::Tile;
-  if constexpr (Tile::asynchronous) {
-    typename Tile::Fragments fragments[2] = {};
-    acc.hold();
+  typename Tile::Fragments fragments[2] = {};
+  acc.hold();
 #pragma unroll 1
-    for (int slice = 0; slice < slices; ++slice) {
-      multiply_slice<Producer, 0>(acc, fragments, stages, state, slice == 0, thread);
-      if constexpr (!std::is_empty_v<typename Tile::Fragments>) {
-        if (++slice == slices) break;
-        multiply_slice<Producer, 1>(acc, fragments, stages, state, false, thread);
-      }
+  for (int slice = 0; slice < slices; ++slice) {
+    multiply_slice<Producer, 0>(acc, fragments, stages, state, slice == 0, thread);
+    if constexpr (!std::is_empty_v<typename Tile::Fragments>) {
+      if (++slice == slices) break;
+      multiply_slice<Producer, 1>(acc, fragments, stages, state, false, thread);
     }
-    seen();
-    wgmma::wait<0>();
-    acc.hold();
-    Producer::release(stages.empty(state.before()));
-  } else {
+  }
+  seen();
+  wgmma::wait<0>();
+  acc.hold();
+  Producer::release(stages.empty(state.before()));
+}
+
+/// The consumers' part where they compute by FFMA, all of them one tile.
+template <class Producer>
+__device__ __forceinline__ void consume_described(const Stages<typename Producer::Tile>& stages,
+                                                  float alpha, int thread) {
+  using Tile = typename Producer::Tile;
+  typename Stages<Tile>::State state;
+  bool is_last = false;
 #pragma unroll 1
-    for (int slice = 0; slice < slices; ++slice, ++state) {
+  while (!is_last) {
+    typename Tile::Accumulator acc;
+    acc.clear();
+    const auto multiply = [&] {
       stages.wait(state);
       const unsigned a = async::shared_address(stages.at(state));
       Tile::multiply(acc, typename Tile::Left{a, thread}, a + Tile::a_bytes, thread, [](int) {});
+      return stages.slice(state)->ends;
+    };
+    const auto release = [&] {
       Producer::release(stages.empty(state));
-    }
-    seen();
+      ++state;
+    };
+#pragma unroll 1
+    while (!multiply()) release();
+    const Slice tile = *stages.slice(state);
+    release();
+    Problem target{};
+    target.m = tile.rows, target.n = tile.columns;
+    target.c = {tile.c, tile.rows, tile.columns, tile.pitch};
+    target.alpha = alpha;
+    Tile::store(acc, target, 0, 0, thread);
+    is_last = tile.is_last;
   }
 }
 
@@ -168,11 +227,17 @@ __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& s
 
 inline constexpr int specialised_threads = (1 + consuming_warpgroups) * warpgroup;
 
-/// The registers of a consuming thread when one of the producing warpgroup keeps `producer`: what
-/// the launch bounds gave all three, dealt out anew.
+// What the launch bounds gave all three warpgroups is dealt out anew, in multiples of 8 a thread.
+inline constexpr int all_registers =
+    (1 + consuming_warpgroups) * registers::even_share(1 + consuming_warpgroups);
+
+/// The registers of a consuming thread when one of the producing warpgroup keeps `producer`.
 constexpr int consumer_registers(int producer) {
-  constexpr int all = (1 + consuming_warpgroups) * registers::even_share(1 + consuming_warpgroups);
-  return (all - producer) / consuming_warpgroups / 8 * 8;
+  return (all_registers - producer) / consuming_warpgroups / 8 * 8;
+}
+/// Those of a producing thread when a consuming one needs `consumer`.
+constexpr int producer_registers(int consumer) {
+  return (all_registers - consuming_warpgroups * consumer) / 8 * 8;
 }
 
 template <class Producer>
@@ -181,8 +246,7 @@ __global__ void __launch_bounds__(specialised_threads, 1)
                 const typename Producer::Walk walk, float* pieces, int) {
   using Tile = typename Producer::Tile;
   constexpr int of_consumer = consumer_registers(Producer::registers);
-  static_assert(Producer::registers + consuming_warpgroups * of_consumer <=
-                    (1 + consuming_warpgroups) * registers::even_share(1 + consuming_warpgroups),
+  static_assert(Producer::registers + consuming_warpgroups * of_consumer <= all_registers,
                 "more than the block has: the consumers would wait for ever");
   // Elsewhere nobody launches it: nothing of it is compiled for those who would not run it.
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -200,7 +264,12 @@ __global__ void __launch_bounds__(specialised_threads, 1)
     Producer::leave();
   } else {
     registers::increase<of_consumer>();
-    consume<Producer>(stages, p, walk, pieces, role - 1);
+    if constexpr (Tile::asynchronous) {
+      consume<Producer>(stages, p, walk, pieces, role - 1);
+    } else {
+      static_assert(Tile::threads == consuming_warpgroups * warpgroup);
+      consume_described<Producer>(stages, p.alpha, static_cast<int>(threadIdx.x) - warpgroup);
+    }
     __syncwarp();
     Producer::leave();
   }
@@ -214,9 +283,7 @@ template <class ProducerT>
 struct Specialised : ProducerT {
   static constexpr int stages = Stages<typename ProducerT::Tile>::count;
   static constexpr std::size_t shared_bytes(int) { return Stages<typename ProducerT::Tile>::bytes; }
-  static constexpr int bytes_in_flight(int) {
-    return ProducerT::stages_in_flight * ProducerT::Tile::slice_bytes;
-  }
+  static constexpr int bytes_in_flight(int) { return ProducerT::bytes_in_flight; }
 };
 
 template <class Producer>
@@ -298,43 +365,17 @@ void each_tile_of_roles(Visit&& visit) {
      ByTurns<Mode::e4m3, Layout::tn>{}, SmallByTurns<Mode::e4m3, Layout::tn>{});
 }
 
-/// Do the registers that a producer leaves suffice for the tile?
-template <template <class, class> class Producer, class Tile>
-inline constexpr bool leaves_enough =
-    consumer_registers(Producer<Tile, WalkOf<Tile>>::registers) >= Tile::registers;
-
-/// The tiles of blocks whose warps have roles.
+/// The tiles of blocks whose warps have roles, but for those that a producer leaves too few
+/// registers.
 template <template <class, class> class Producer>
 void add_roles(std::vector<ConfigOf<Problem>>& configs) {
   each_tile_of_roles([&](auto tile) {
     using Tile = decltype(tile);
-    if constexpr (leaves_enough<Producer, Tile>) {
-      using Mover = Specialised<Producer<Tile, WalkOf<Tile>>>;
+    using Mover = Specialised<Producer<Tile, SharedWalk>>;
+    if constexpr (consumer_registers(Mover::registers) >= Tile::registers) {
       add_both<Mover>(configs, Mover::stages);
     }
   });
-}
-
-/// What add_roles() leaves out, and why.
-template <template <class, class> class Producer>
-std::vector<Declined> declined_roles() {
-  std::vector<Declined> all;
-  each_tile_of_roles([&](auto tile) {
-    using Tile = decltype(tile);
-    if constexpr (!leaves_enough<Producer, Tile>) {
-      constexpr int kept = Producer<Tile, WalkOf<Tile>>::registers;
-      for (std::string_view name : both({Tile::schedule})) {
-        all.push_back(
-            {std::string(name), "a slice through the registers of a producing warpgroup takes " +
-                                    std::to_string(kept) +
-                                    " of each thread, which leaves those that "
-                                    "multiply " +
-                                    std::to_string(consumer_registers(kept)) + " of the " +
-                                    std::to_string(Tile::registers) + " they need"});
-      }
-    }
-  });
-  return all;
 }
 
 }  // namespace

@@ -265,7 +265,7 @@ struct PieceProducer : ForOneBlock {
 template <class Tile, class Walk, int IN_FLIGHT>
 struct CopyProducer : PieceProducer<Tile, Walk> {
   using Base = PieceProducer<Tile, Walk>;
-  static constexpr int registers = 40, stages_in_flight = IN_FLIGHT;
+  static constexpr int registers = 40, bytes_in_flight = IN_FLIGHT * Tile::slice_bytes;
   // A slice is released when the next one is being multiplied, so that one has to be there.
   static_assert(IN_FLIGHT < Stages<Tile>::count);
 
@@ -278,6 +278,7 @@ struct CopyProducer : PieceProducer<Tile, Walk> {
 #pragma unroll 1
     for (; copies.ahead.more(); ++filling) {
       stages.acquire(filling);
+      if (threadIdx.x == 0) describe(stages, filling, p, walk, copies.ahead.at);
       copies.start_slice();
       copies.end_slice();
       if (++on_their_way < IN_FLIGHT) continue;

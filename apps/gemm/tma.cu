@@ -95,11 +95,12 @@ template <class Tile, class Walk>
 struct OwnBoxes : BoxProducer<Tile, Walk>, ForOneBlock {
   static Maps view(const Problem& p) { return box_maps<Tile>(p, BoxesOfB<Tile>::rows); }
   static __device__ __forceinline__ void produce(const Stages<Tile>& stages, const Maps& maps,
-                                                 const Problem&, const Walk& walk) {
-    produce_boxes(stages, maps, walk, [](const auto& source, unsigned char* stage, auto* barrier) {
-      source.load_a(stage, barrier);
-      source.load_b(stage, barrier);
-    });
+                                                 const Problem& p, const Walk& walk) {
+    produce_boxes(stages, maps, p, walk,
+                  [](const auto& source, unsigned char* stage, auto* barrier) {
+                    source.load_a(stage, barrier);
+                    source.load_b(stage, barrier);
+                  });
   }
 };
 
