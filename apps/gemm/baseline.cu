@@ -180,8 +180,8 @@ struct RegisterProducer : PieceProducer<Tile, Walk> {
     return pieces;
   }
   static constexpr int share = pieces_held();
-  static constexpr int registers = (4 * share + others) / 8 * 8;
-  [[maybe_unused]] static constexpr int bytes_in_flight = share * 16 * warpgroup;
+  static constexpr int bytes_in_flight = share * 16 * warpgroup;
+  static constexpr int registers = (bytes_in_flight / (4 * warpgroup) + others) / 8 * 8;
 
   static __device__ __forceinline__ void produce(const Stages<Tile>& stages, NoMaps,
                                                  const Problem& p, const Walk& walk) {

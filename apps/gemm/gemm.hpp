@@ -40,6 +40,8 @@ constexpr const char* name_of(Layout layout) { return layout_names[static_cast<i
 /// An input as bytes, so that one mover serves every element type. `pitch` and `columns` are bytes.
 using Operand = Grid<const unsigned char>;
 
+class Pieces;  // launches.hpp
+
 /// What a variant works on. Device pointers. `b` has k rows in layout nn, n rows in layout tn. The
 /// padding behind the rows of A and B (padded_pitch) is zero and may be read, so that a slice that
 /// reaches past k adds nothing; that behind the rows of C may be overwritten.
@@ -49,7 +51,8 @@ struct Problem {
   std::int64_t m = 0, n = 0, k = 0;
   Operand a, b;
   Grid<float> c;
-  float alpha = 1;  // known at run time only, as in BLAS
+  float alpha = 1;           // known at run time only, as in BLAS
+  Pieces* pieces = nullptr;  // the host's
 };
 
 /// An operand as the elements it consists of, or as pieces of several, of which the last may reach

@@ -6,6 +6,7 @@
 #include "apps/common/verification_report.cuh"
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/launches.hpp"
 #include "variants/device/cuda.hpp"
 
 namespace amasia::gemm {
@@ -124,14 +125,17 @@ class DeviceInstance final : public InstanceOf<Problem> {
         c_(static_cast<std::size_t>(m_ * pitch_)) {
     const Operand a = fill(a_, 0, m_, k_, false);
     const Operand b = transposed() ? fill(b_, 1, n_, k_, true) : fill(b_, 1, k_, n_, false);
-    problem_ = {mode_, layout_, m_, n_, k_, a, b, {c_.data(), m_, n_, pitch_}, 1};
+    problem_ = {mode_, layout_, m_, n_, k_, a, b, {c_.data(), m_, n_, pitch_}, 1, &pieces_};
     AMASIA_CUDA(cudaDeviceSynchronize());
     reset(nullptr);
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
   const Problem& problem() const override { return problem_; }
-  void reset(Stream stream) override { c_.poison(stream); }
+  void reset(Stream stream) override {
+    c_.poison(stream);
+    pieces_.poison(stream);
+  }
 
   Verdict verify() override {
     if (value_.size() == 0) sum_up();
@@ -199,6 +203,7 @@ class DeviceInstance final : public InstanceOf<Problem> {
   DeviceArray<float> c_;
   DeviceArray<double> value_;  // (m, n), as they should be; made on first use
   DeviceArray<float> scale_;   // (m, n)
+  Pieces pieces_;
   Problem problem_;
 };
 

@@ -6,6 +6,7 @@
 // its blocks are there when the last piece is.
 #include "apps/gemm/launches.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -110,9 +111,8 @@ Launch launch_shared(const TileKernel& kernel, const Problem& p, const Device& d
   const LaunchShape adding{dim3(static_cast<unsigned>(elements / (4 * adding_threads)),
                                 static_cast<unsigned>(walk.shared * kernel.cluster)),
                            dim3(adding_threads)};
-  const auto pieces = std::make_shared<const DeviceArray<float>>(
-      static_cast<std::size_t>(walk.pieces() * kernel.cluster) *
-      static_cast<std::size_t>(elements));
+  const auto pieces = p.pieces->make(static_cast<std::size_t>(walk.pieces() * kernel.cluster) *
+                                     static_cast<std::size_t>(elements));
   const bool early = d.compute_capability >= 90;
   return [=, shape = residents.shape, maps = maps_of(kernel, p)](Stream stream) {
     launch_tiles(kernel, shape, stream, maps, p, &walk, pieces->data());
@@ -178,6 +178,20 @@ ConfigInfo info_of(std::string_view schedule, const TileKernel& kernel) {
 }
 
 }  // namespace
+
+std::shared_ptr<const DeviceArray<float>> Pieces::make(std::size_t elements) {
+  const auto is_gone = [](const auto& array) { return array.expired(); };
+  made_.erase(std::remove_if(made_.begin(), made_.end(), is_gone), made_.end());
+  auto array = std::make_shared<const DeviceArray<float>>(elements);
+  made_.push_back(array);
+  return array;
+}
+
+void Pieces::poison(Stream stream) const {
+  for (const auto& array : made_) {
+    if (const auto alive = array.lock()) alive->poison(stream);
+  }
+}
 
 ConfigOf<Problem> whole_tiles(std::string_view schedule, const TileKernel& kernel) {
   return {info_of(schedule, kernel),

@@ -3,11 +3,14 @@
 // each.
 #pragma once
 
+#include <memory>
 #include <string_view>
+#include <vector>
 
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/sharing.hpp"
 #include "harness/variant.hpp"
+#include "variants/device/cuda.hpp"
 #include "variants/device/tensor_map.hpp"
 
 namespace amasia::gemm {
@@ -16,6 +19,17 @@ namespace amasia::gemm {
 struct NoMaps {};
 struct Maps {
   CUtensorMap a, b;
+};
+
+/// The buffers for pieces of sums that launches of an instance have, so that it can poison them: a
+/// launch that adds pieces before they are there would find those of the launch before.
+class Pieces {
+ public:
+  std::shared_ptr<const DeviceArray<float>> make(std::size_t elements);
+  void poison(Stream stream) const;
+
+ private:
+  std::vector<std::weak_ptr<const DeviceArray<float>>> made_;
 };
 
 /// A kernel (maps, problem, walk, pieces, stages) whose blocks walk tiles of m x n elements.

@@ -1,5 +1,6 @@
 // Sums that blocks share (apps/gemm/sharing.hpp): the same bits each time, however the pieces
 // arrive, in launches of a stream and of a graph that is replayed; and no piece that nobody wrote.
+// Pieces that are added too early are caught after either.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -39,6 +40,46 @@ struct SameBits {
   }
 };
 
+/// A launch of two kernels, of which the second adds the pieces that the first one makes, in the
+/// wrong order.
+class AddedTooEarly {
+ public:
+  AddedTooEarly(const Launch& launch, cudaStream_t stream) {
+    AMASIA_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(stream);
+    AMASIA_CUDA(cudaStreamEndCapture(stream, &graph_));
+    cudaGraphNode_t nodes[2], first = nullptr;
+    std::size_t count = 2, roots = 1;
+    AMASIA_CUDA(cudaGraphGetNodes(graph_, nodes, &count));
+    AMASIA_CUDA(cudaGraphGetRootNodes(graph_, &first, &roots));
+    const cudaGraphNode_t second = nodes[0] == first ? nodes[1] : nodes[0];
+    adding_ = without(first);
+    multiplying_ = without(second);
+  }
+  ~AddedTooEarly() {
+    cudaGraphExecDestroy(adding_);
+    cudaGraphExecDestroy(multiplying_);
+    cudaGraphDestroy(graph_);
+  }
+  AddedTooEarly(const AddedTooEarly&) = delete;
+  AddedTooEarly& operator=(const AddedTooEarly&) = delete;
+
+  void enqueue(cudaStream_t stream) const {
+    AMASIA_CUDA(cudaGraphLaunch(adding_, stream));
+    AMASIA_CUDA(cudaGraphLaunch(multiplying_, stream));
+  }
+
+ private:
+  cudaGraphExec_t without(cudaGraphNode_t node) const {
+    cudaGraphExec_t graph = nullptr;
+    AMASIA_CUDA(cudaGraphInstantiate(&graph, graph_, 0));
+    AMASIA_CUDA(cudaGraphNodeSetEnabled(graph, node, 0));
+    return graph;
+  }
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t adding_ = nullptr, multiplying_ = nullptr;
+};
+
 void check_config(const Config& config, const Device& device, const std::string& mode,
                   const std::string& layout, const std::string& what) {
   const auto i = instance(
@@ -54,6 +95,12 @@ void check_config(const Config& config, const Device& device, const std::string&
           stream, [&] { run.enqueue(stream); },
           what + (launch_mode == LaunchMode::graph ? ", graph" : ""));
     }
+    // The buffer held the right pieces when this run began.
+    const AddedTooEarly mutant(launch, stream);
+    i->reset(stream);
+    mutant.enqueue(stream);
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    EXPECT_FALSE(i->verify().passed) << what << ": pieces were added before they were there";
   }
 }
 
