@@ -98,10 +98,10 @@ class Gemm final : public App {
     std::vector<Size> sizes;
     switch (preset) {
       case Preset::smoke:
-        // Degenerate; around the 32-tile of iso; around the 128 x 256 tiles and the 32- and
-        // 64-slices of the others; one, two and more slices than a ring has stages; more tiles
-        // than a group that is walked together; sums that blocks share, of all tiles and of those
-        // that full waves of an H200 leave over.
+        // Degenerate. Around the 32-tile of iso; around the 128 x 256 tiles and the 32- and
+        // 64-slices of the others. One, two and more slices than a ring has stages. More tiles than
+        // a group that is walked together. Sums that blocks share, of all tiles and of those that
+        // full waves of an H200 leave over.
         for (const Shape& s :
              {Shape{1, 1, 1}, Shape{1, 7, 3}, Shape{33, 65, 17}, Shape{129, 127, 131},
               Shape{128, 256, 32}, Shape{257, 300, 1}, Shape{64, 513, 200}, Shape{1153, 70, 97},

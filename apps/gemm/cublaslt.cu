@@ -4,7 +4,7 @@
 // writes C, which is poisoned again before it counts.
 //
 // cuBLASLt thinks in columns, so the operands change places as in cublas.cu. e4m3 accumulates as
-// the strategies do, in the tensor cores alone ("fast accumulation"), and its k is counted with the
+// the strategies do, in the tensor cores alone ("fast accumulation"). Its k is counted with the
 // zeros behind the rows, up to a multiple of 16.
 #include <cublasLt.h>
 

@@ -1,7 +1,7 @@
-// gemm/cuda_barrier: what gemm/tma does for its fp32 tile of 128 x 128, spelled with libcu++: boxes
-// by tensor map, of which a cuda::barrier counts the bytes, in place of the suite's own PTX. Tile,
-// walk, stages and who waits for what are those of tma, so that the two differ by the spelling
-// alone.
+// gemm/cuda_barrier: what gemm/tma does for its fp32 tile of 128 x 128, implemented with libcu++:
+// boxes by tensor map, of which a cuda::barrier counts the bytes, in place of the suite's own PTX.
+// Tile, walk, stages and who waits for what are those of tma, so that the two differ by the
+// implementation alone.
 //
 // In CUDA 13.0 the library waits by parity without telling the compiler that memory changes with
 // it. The loads of this tile are volatile (load_float4), and the compiler keeps those in order.

@@ -1,7 +1,8 @@
-// gemm/cuda_pipeline: what gemm/overlap does for its fp32 tile of 128 x 128, spelled with libcu++:
-// cuda::memcpy_async into a cuda::pipeline of thread scope, in place of the suite's own PTX. Tile,
-// walk, stages and the order of the copies are those of overlap, so that the two differ by the
-// spelling alone. The library makes the same cp.async of it, and below sm_80 plain copies.
+// gemm/cuda_pipeline: what gemm/overlap does for its fp32 tile of 128 x 128, implemented with
+// libcu++: cuda::memcpy_async into a cuda::pipeline of thread scope, in place of the suite's own
+// PTX. Tile, walk, stages and the order of the copies are those of overlap, so that the two differ
+// by the implementation alone. The library makes the same cp.async of it, and below sm_80 plain
+// copies.
 #include <cuda/pipeline>
 
 #include "apps/gemm/staged.cuh"

@@ -1,8 +1,8 @@
 // The ceiling of mode e4m3: how fast the tensor cores multiply 8-bit floating point into fp32. It
 // bounds this app alone and is measured as the tensor cores' other rates are
-// (microbench/ceilings/tensor.cu): random operands that are where the instruction reads them, two
-// warpgroups per SM, eight multiplications of which the first forgets the sum before (elsewhere
-// mma.sync, eight independent sums a warp), in a launch of milliseconds.
+// (microbench/ceilings/tensor.cu). Operands are random and where the instruction reads them. Two
+// warpgroups per SM do eight multiplications, of which the first forgets the sum before. Elsewhere
+// it is mma.sync, eight independent sums a warp. A launch takes milliseconds.
 #include "apps/gemm/gemm.hpp"
 #include "harness/ceiling.hpp"
 #include "variants/device/cuda.hpp"

@@ -16,7 +16,7 @@ struct Fp32Tile : matrix::Fp32Tile<N> {
   static constexpr TileSchedule schedule = N == 128 ? ffma_128x128 : ffma_128x256;
 
   /// The thread's elements of the tile at (tile_row, tile_column) to C. 32-bit arithmetic but for
-  /// one pointer: registers that live here are taken from the accumulators' loop, and what the
+  /// one pointer. Registers that live here are taken from the accumulators' loop; what the
   /// assembler then does to the banks costs a tenth of the speed.
   static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,
                                                int tile_row, int tile_column, int thread) {

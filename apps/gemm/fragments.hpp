@@ -5,7 +5,7 @@
 // and g + 8 of them (g = lane / 4) for k = t and t + 4 (t = lane % 4). The two rows are
 // neighbouring columns here, so that one load of 8 bytes brings both, and one store takes both.
 // Half a warp is served at one time: four rows of B by four pairs. In boxes of 128-byte rows, whose
-// 16-byte chunks are permuted by c ^ (row % 8), the pairs lie in chunks x and x + 4: with any
+// 16-byte chunks are permuted by c ^ (row % 8), the pairs lie in chunks x and x + 4. With any
 // others, x and x + 1 say, row 0 has its x where row 1 has its x + 1, in the same banks.
 #pragma once
 

@@ -1,11 +1,14 @@
 // `iso`: the geometry of the CUDA sample's matrixMul, one output per thread, square tiles of 32, a
 // block per tile of C. Strategies differ in the Mover that brings a 32 x 32 tile of A and of B:
 //
-// - View, view(problem): as in persistent.cuh
-// - cluster, stages, shared_bytes, bytes_in_flight
-// - Mover(shared, view, problem, row, column, tiles): of the block's tile of C, a sum over `tiles`
-// - acquire(s), a(s, i), b(s, i), release(s): tile s of the sum, the thread's i-th elements of it
-// - leave(): before the block ends
+// - View, view(problem): as in persistent.cuh.
+// - cluster, stages, shared_bytes, bytes_in_flight.
+//
+// Its functions:
+//
+// - Mover(shared, view, problem, row, column, tiles): of the block's tile of C, a sum over `tiles`.
+// - acquire(s), a(s, i), b(s, i), release(s): tile s of the sum, the thread's i-th elements of it.
+// - leave(): before the block ends.
 #pragma once
 
 #include "apps/gemm/persistent.cuh"

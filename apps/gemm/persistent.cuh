@@ -1,17 +1,17 @@
 // The schedule of every config but `iso`: as many blocks as fit walk the tiles of C, a slice of A
-// and B at a time; slices of the next tile are fetched while the last ones of this tile are
+// and B at a time. Slices of the next tile are fetched while the last ones of this tile are
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
-// - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp)
-// - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps
-// - cluster: blocks, one below the other, that share slices of B
-// - shared_bytes(stages), bytes_in_flight(stages)
-// - Mover(shared, view, problem, walk, stages): starts the first copies
-// - acquire(), left(thread), b(), between(chunk), release(): the block's next slice
+// - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp).
+// - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps.
+// - cluster: blocks, one below the other, that share slices of B.
+// - shared_bytes(stages), bytes_in_flight(stages).
+// - Mover(shared, view, problem, walk, stages): starts the first copies.
+// - acquire(), left(thread), b(), between(chunk), release(): the block's next slice.
 // - acquire(), a_tile(), b_tile(), meanwhile(), release(): the same for an asynchronous tile
-// (wgmma)
-// - leave(): before the block ends
+//   (wgmma).
+// - leave(): before the block ends.
 #pragma once
 
 #include <type_traits>
@@ -27,10 +27,10 @@ namespace amasia::gemm {
 
 namespace {
 
-/// How whole tiles are walked: as shared ones are, by the same kernel. FFMA has few that are small,
-/// and its loops leave no register to spare: what stands between two tiles decides how many of its
-/// operands meet in a bank (README.md), and the divisions of the plain walk, which are calls, keep
-/// out of its way.
+/// How the warps that multiply walk whole tiles: as shared ones, by the same kernel. FFMA's loops
+/// leave no register to spare, and few of its tiles are small. What is between two tiles decides
+/// how many of its operands meet in a bank (README.md). The divisions of the plain walk are calls,
+/// which keep out of the way.
 template <class Tile>
 using WalkOf = std::conditional_t<Tile::mode == Mode::fp32, matrix::Walk, SharedWalk>;
 

@@ -1,8 +1,7 @@
 // Sums that several blocks share: as many steps as fill all workers in full waves are walked as
 // before; the slices of all others, laid end to end, are dealt out evenly. A worker's share may end
-// one tile's sum and begin another's: each piece becomes a partial tile of its own, and the pieces
-// of a tile are added in the order of their slices, so that the result does not depend on who was
-// first.
+// one tile's sum and begin another's: each piece becomes a partial tile of its own. The pieces of a
+// tile are added in the order of their slices, so the result does not depend on who was first.
 #pragma once
 
 #include "apps/gemm/gemm.hpp"

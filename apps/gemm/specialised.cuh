@@ -7,14 +7,17 @@
 //
 // Strategies differ in the Producer:
 //
-// - Tile, Walk, View, view(problem), cluster: as in persistent.cuh
-// - registers: those a thread of the producing warpgroup keeps
-// - arrivals: per stage, that say it is full
-// - bytes_in_flight: what may be on its way at one time
-// - produce(stages, view, problem, walk): all slices of the block, in the order of its walk; by the
-//   producing warpgroup, threads 0 to 127
-// - enter(), leave(): when the barriers are there, before anyone uses them; before the block ends
-// - release(empty): what a consuming warp does when it has read a stage
+// - Tile, Walk, View, view(problem), cluster: as in persistent.cuh.
+// - bytes_in_flight: what may be on its way at one time.
+// - registers: those a thread of the producing warpgroup keeps.
+// - arrivals: per stage, that say it is full.
+//
+// Its functions:
+//
+// - produce(stages, view, problem, walk): all slices of the block, in the order of its walk. By the
+//   producing warpgroup, threads 0 to 127.
+// - enter(), leave(): when the barriers are there, before anyone uses them; before the block ends.
+// - release(empty): what a consuming warp does when it has read a stage.
 #pragma once
 
 #include "apps/gemm/persistent.cuh"

@@ -12,8 +12,8 @@ namespace amasia::gemm {
 namespace {
 
 /// Where the 16-byte chunk `chunk` of row `line` of B lies in a stage's B: in rows as in global
-/// memory; for wgmma in boxes of 128 bytes a row, as the engine would put it, of which layout tn
-/// has one.
+/// memory. For wgmma it is in boxes of 128 bytes a row, as the engine would put it. Layout tn has
+/// one box.
 template <class Tile>
 AMASIA_HD constexpr int b_place(int line, int chunk) {
   if constexpr (Tile::asynchronous) {
@@ -58,8 +58,8 @@ struct Pieces {
 };
 
 /// Where a thread's pieces of one operand lie in global memory. Rows beyond the matrix repeat one
-/// inside: rows of A beyond m make rows of C that are not stored, rows of B beyond k meet the zeros
-/// behind the rows of A (in layout tn they make columns of C that are not stored).
+/// inside. Rows of A beyond m make rows of C that are not stored. Rows of B beyond k meet the zeros
+/// behind the rows of A; in layout tn they make columns of C that are not stored.
 struct Source {
   const unsigned char* at;
   int rows_left;    // below this one
