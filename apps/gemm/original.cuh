@@ -7,7 +7,8 @@
 // Its functions:
 //
 // - Mover(shared, view, problem, row, column, tiles): of the block's tile of C, a sum over `tiles`.
-// - acquire(s), a(s, i), b(s, i), release(s): tile s of the sum, the thread's i-th elements of it.
+// - acquire(s), release(s): tile s.
+// - a(s, i), b(s, i): the thread's i-th elements of it.
 // - leave(): before the block ends.
 #pragma once
 

@@ -5,12 +5,15 @@
 //
 // - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp).
 // - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps.
+//
 // - cluster: blocks, one below the other, that share slices of B.
 // - shared_bytes(stages), bytes_in_flight(stages).
+//
+// Its functions:
+//
 // - Mover(shared, view, problem, walk, stages): starts the first copies.
 // - acquire(), left(thread), b(), between(chunk), release(): the block's next slice.
-// - acquire(), a_tile(), b_tile(), meanwhile(), release(): the same for an asynchronous tile
-//   (wgmma).
+// - acquire(), a_tile(), b_tile(), meanwhile(), release(): the same for wgmma's tiles.
 // - leave(): before the block ends.
 #pragma once
 

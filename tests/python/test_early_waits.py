@@ -34,6 +34,7 @@ PRODUCERS = (
 )
 ACCEPTED = [
     Accepted("gemm/baseline", r"original<", ORIGINAL),
+    Accepted("gemm/baseline", r"specialised<.*RegisterProducer", PRODUCERS),
     Accepted("gemm/dsm", r"original<", ORIGINAL),
     Accepted("gemm/drop_off", r"original<", "iso: a row per thread, one element ahead at most"),
     Accepted(
