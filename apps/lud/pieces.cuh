@@ -162,7 +162,7 @@ __device__ __forceinline__ void prefetch_c(const Grid<float>& matrix, const Tile
   for (int line = thread; line < t.rows * across; line += Tile::threads) {
     const int row = t.c_row + line / across, column = t.c_column + line % across * of_line;
     if (row < matrix.rows && column < matrix.columns) {
-      global::prefetch_l2(&matrix.at(row, column));
+      global::prefetch_line(&matrix.at(row, column));
     }
   }
 }

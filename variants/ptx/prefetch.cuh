@@ -1,11 +1,11 @@
-// Prefetch into L2 (PTX ISA: "prefetch"; any GPU). Nobody waits for it.
+// Prefetches into L2 that nobody waits for (PTX ISA: "prefetch"; any GPU).
 #pragma once
 
 namespace amasia::global {
 
-/// The cache line that holds `at`.
-__device__ __forceinline__ void prefetch_l2(const void* at) {
-  asm volatile("prefetch.global.L2 [%0];\n" ::"l"(__cvta_generic_to_global(at)));
+/// Brings the 128-byte line of an address of global memory into L2.
+__device__ __forceinline__ void prefetch_line(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];\n" ::"l"(__cvta_generic_to_global(address)));
 }
 
 }  // namespace amasia::global
