@@ -19,8 +19,9 @@ namespace amasia {
 /// The least any implementation must do (docs/methodology.md, "Floor and rates").
 struct Work {
   double operations = 0;  // arithmetic operations, an FMA is two
-  /// What computes them: the CUDA cores, or the tensor cores on inputs of this type.
-  enum class Kind { fp32, int32, tf32, bf16, e4m3 } kind = Kind::fp32;
+  /// What computes them: the CUDA cores, or the tensor cores on inputs of this type. tf32x3: on
+  /// fp32 inputs that are two tf32 values each, by three products.
+  enum class Kind { fp32, int32, tf32, bf16, e4m3, tf32x3 } kind = Kind::fp32;
   double bytes_read = 0;  // compulsory device-memory traffic
   double bytes_written = 0;
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
@@ -34,7 +35,7 @@ constexpr bool has_work(const Work& w) {
 template <>
 struct Words<Work::Kind> {
   static constexpr std::string_view what = "kind of operation",
-                                    list[] = {"fp32", "int32", "tf32", "bf16", "e4m3"};
+                                    list[] = {"fp32", "int32", "tf32", "bf16", "e4m3", "tf32x3"};
 };
 
 /// Outcome of comparing one output with the reference.

@@ -22,7 +22,7 @@ const std::vector<ParameterSpec>& parameter_specs() {
       {"mode",
        Kind::choice,
        "inputs: 'fp32', or rounded for the tensor cores, 'tf32', 'bf16' or 'e4m3' (FP8); sums are "
-       "fp32",
+       "fp32. 'tf32x3': fp32 inputs as two tf32 values each, three products, fp32's accuracy",
        "fp32",
        1,
        1,
@@ -63,7 +63,7 @@ Layout layout_of(const Parameters& p) {
 namespace {
 
 struct Bytes {
-  std::int64_t a, b, c, expected;
+  std::int64_t a, b, c, expected, parts;
 };
 Bytes bytes_of(const Parameters& p) {
   const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
@@ -73,14 +73,19 @@ Bytes bytes_of(const Parameters& p) {
                           "B in bytes"),
           checked_product({m, padded_pitch<float>(n), 4}, "C in bytes"),
           checked_product({m, n, static_cast<std::int64_t>(sizeof(double) + sizeof(float))},
-                          "expected values of C in bytes")};
+                          "expected values of C in bytes"),
+          mode_of(p) == Mode::tf32x3
+              ? checked_product({matrix::rows_of_parts(m) + matrix::rows_of_parts(n),
+                                 pitch_bytes(Mode::tf32x3, k)},
+                                "parts of A and B in bytes")
+              : 0};
 }
 
 class Gemm final : public App {
  public:
   std::string_view name() const override { return "gemm"; }
   std::string_view summary() const override {
-    return "matrix product C = A B in fp32, tf32, bf16 or e4m3";
+    return "matrix product C = A B in fp32, tf32, bf16, e4m3 or fp32 as three tf32 products";
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
 
@@ -114,7 +119,9 @@ class Gemm final : public App {
                                            {"bf16", "nn"},
                                            {"tf32", "tn"},
                                            {"bf16", "tn"},
-                                           {"e4m3", "tn"}}) {
+                                           {"e4m3", "tn"},
+                                           {"tf32x3", "nn"},
+                                           {"tf32x3", "tn"}}) {
           for (const Shape& s :
                {Shape{1, 1, 1}, Shape{33, 65, 17}, Shape{129, 127, 131}, Shape{128, 256, 64},
                 Shape{257, 300, 1}, Shape{1153, 70, 97}, Shape{64, 513, 400}, Shape{3, 300, 2600},
@@ -129,9 +136,10 @@ class Gemm final : public App {
         sizes = {{{2048, 2048, 2048}, "fp32", "nn"}, {{4096, 4096, 4096}, "bf16", "nn"}};
         break;
       case Preset::paper:
-        sizes = {{{4096, 4096, 4096}, "fp32", "nn"}, {{8192, 8192, 8192}, "fp32", "nn"},
-                 {{8192, 8192, 8192}, "bf16", "nn"}, {{8192, 8192, 8192}, "tf32", "nn"},
-                 {{4096, 4096, 4096}, "e4m3", "tn"}, {{8192, 8192, 8192}, "e4m3", "tn"}};
+        sizes = {{{4096, 4096, 4096}, "fp32", "nn"},   {{8192, 8192, 8192}, "fp32", "nn"},
+                 {{8192, 8192, 8192}, "bf16", "nn"},   {{8192, 8192, 8192}, "tf32", "nn"},
+                 {{8192, 8192, 8192}, "tf32x3", "nn"}, {{4096, 4096, 4096}, "e4m3", "tn"},
+                 {{8192, 8192, 8192}, "e4m3", "tn"}};
         break;
       case Preset::sweep:
         for (std::int64_t n : {512, 1024, 2048, 3072, 4096, 8192}) {
@@ -139,7 +147,7 @@ class Gemm final : public App {
         }
         sizes.push_back({{16384, 1024, 1024}, "fp32", "nn"});
         sizes.push_back({{1024, 1024, 16384}, "fp32", "nn"});
-        for (const char* mode : {"tf32", "bf16"}) {
+        for (const char* mode : {"tf32", "bf16", "tf32x3"}) {
           for (std::int64_t n : {512, 1024, 2048, 4096, 8192}) {
             sizes.push_back({{n, n, n}, mode, "nn"});
           }
@@ -166,7 +174,7 @@ class Gemm final : public App {
     const auto m = static_cast<double>(p.integer("m")), n = static_cast<double>(p.integer("n")),
                k = static_cast<double>(p.integer("k"));
     constexpr std::array kinds{Work::Kind::fp32, Work::Kind::tf32, Work::Kind::bf16,
-                               Work::Kind::e4m3};
+                               Work::Kind::e4m3, Work::Kind::tf32x3};
     Work w;
     w.operations = 2 * m * n * k;
     w.kind = kinds[static_cast<std::size_t>(mode_of(p))];
@@ -178,7 +186,7 @@ class Gemm final : public App {
   std::int64_t device_bytes(const Parameters& p) const override {
     const Bytes bytes = bytes_of(p);
     std::int64_t sum = 0;
-    for (std::int64_t x : {bytes.a, bytes.b, bytes.c, bytes.expected}) {
+    for (std::int64_t x : {bytes.a, bytes.b, bytes.c, bytes.expected, bytes.parts}) {
       if (x > std::numeric_limits<std::int64_t>::max() - sum) {
         throw UsageError("gemm: A, B and C together exceed 2^63 bytes; take a smaller shape");
       }

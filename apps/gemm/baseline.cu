@@ -52,7 +52,8 @@ std::vector<Declined> declined() {
     for (Declined& d : decline({t.whole, t.shared}, few_registers)) all.push_back(std::move(d));
   }
   for (Declined& d : decline({ffma_producer_128x256.whole, bf16_ping_pong_128x192.whole,
-                              bf16_tn_ping_pong_128x192.whole, e4m3_ping_pong_128x192.whole},
+                              bf16_tn_ping_pong_128x192.whole, e4m3_ping_pong_128x192.whole,
+                              tf32x3_producer_128x192.whole},
                              no_registers)) {
     all.push_back(std::move(d));
   }

@@ -24,23 +24,25 @@ template <class Tile>
 inline constexpr int columns_of_128_bytes = 128 / static_cast<int>(sizeof(typename Tile::Element));
 
 /// How a slice of B is cut into boxes. Layout nn: all its rows by `Tile::b_box_columns` columns,
-/// side by side until there are Tile::n columns. Layout tn: one box, Tile::n rows by 128 bytes.
+/// side by side until there are Tile::n columns. Layout tn: all rows by 128 bytes, as one box, or
+/// as two where they are more than a box has.
 template <class Tile, Layout LAYOUT = Tile::layout>
 struct BoxesOfB {
   static constexpr int rows = Tile::k, columns = Tile::b_box_columns, count = Tile::n / columns;
 };
 template <class Tile>
 struct BoxesOfB<Tile, Layout::tn> {
-  static constexpr int rows = Tile::n, columns = columns_of_128_bytes<Tile>, count = 1;
+  static constexpr int count = extent_of_b<Tile> > 256 ? 2 : 1;
+  static constexpr int rows = extent_of_b<Tile> / count, columns = columns_of_128_bytes<Tile>;
 };
 
 /// Boxes of a slice: all rows of A by 128 bytes, permuted; boxes of B of `b_rows` rows.
 template <class Tile>
 Maps box_maps(const Problem& p, int b_rows) {
   using Element = typename Tile::Element;
-  return {
-      tensor_map(elements<Element>(p.a), Tile::m, columns_of_128_bytes<Tile>, Swizzle::bytes128),
-      tensor_map(elements<Element>(p.b), b_rows, BoxesOfB<Tile>::columns, Tile::b_swizzle)};
+  return {tensor_map(elements<Element>(p.a), rows_of_a<Tile>, columns_of_128_bytes<Tile>,
+                     Swizzle::bytes128),
+          tensor_map(elements<Element>(p.b), b_rows, BoxesOfB<Tile>::columns, Tile::b_swizzle)};
 }
 
 /// The boxes that come next: where the thread that asks for them is in its block's walk.
@@ -52,7 +54,7 @@ struct BoxSource {
   const Maps& maps;
   const Walk& walk;
   typename Walk::Position at;
-  int row = 0, column = 0;  // of the tile, in elements
+  int row = 0, column = 0;  // of the tile, in elements of A and B
 
   __device__ BoxSource(const Maps& m, const Walk& w) : maps(m), walk(w), at(w, first_step(w)) {
     enter();
@@ -60,8 +62,8 @@ struct BoxSource {
   __device__ bool more() const { return at.more(walk); }
   __device__ void enter() {
     const TilePlace place = walk.place(at.step, rank_in(walk));
-    row = place.row * Tile::m;
-    column = place.column * Tile::n;
+    row = place.row * rows_of_a<Tile>;
+    column = place.column * extent_of_b<Tile>;
   }
   __device__ void load_a(unsigned char* stage, tma::Barrier* barrier) const {
     tma::load_tile(stage, &maps.a, at.slice * columns_of_128_bytes<Tile>, row, barrier);
@@ -71,11 +73,13 @@ struct BoxSource {
     return Tile::layout == Layout::tn ? at.slice * columns_of_128_bytes<Tile>
                                       : column + box * BoxesOfB<Tile>::columns;
   }
-  __device__ int b_row() const { return Tile::layout == Layout::tn ? column : at.slice * Tile::k; }
+  __device__ int b_row(int box) const {
+    return Tile::layout == Layout::tn ? column + box * BoxesOfB<Tile>::rows : at.slice * Tile::k;
+  }
   __device__ void load_b(unsigned char* stage, tma::Barrier* barrier) const {
 #pragma unroll
     for (int box = 0; box < b_boxes; ++box) {
-      tma::load_tile(stage + Tile::a_bytes + box * b_box_bytes, &maps.b, b_column(box), b_row(),
+      tma::load_tile(stage + Tile::a_bytes + box * b_box_bytes, &maps.b, b_column(box), b_row(box),
                      barrier);
     }
   }

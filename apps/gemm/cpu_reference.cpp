@@ -63,7 +63,7 @@ std::vector<Sums> reference(const Parameters& p, std::uint64_t seed) {
 
 double error_bound(Mode mode, std::int64_t k) {
   const auto terms = static_cast<double>(k);
-  if (mode == Mode::fp32) return std::ldexp(8 + 12 * std::sqrt(terms), -24);
+  if (mode == Mode::fp32 || mode == Mode::tf32x3) return std::ldexp(8 + 12 * std::sqrt(terms), -24);
   if (mode == Mode::e4m3) return std::ldexp(16 + 9 * std::sqrt(terms) + 0.02 * terms, -14);
   return std::ldexp(32 + (mode == Mode::bf16 ? 0.35 : 0.7) * terms, -24);
 }

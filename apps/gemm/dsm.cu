@@ -29,7 +29,7 @@ struct HalfOfB {
 #pragma unroll
     for (int box = 0; box < boxes; ++box) {
       tma::load_tile_multicast(half + box * box_bytes, &from.maps.b, from.b_column(first_box + box),
-                               from.b_row() + first_row, barrier, everyone);
+                               from.b_row(first_box + box) + first_row, barrier, everyone);
     }
   }
 };

@@ -4,7 +4,9 @@
 //
 // Mode fp32 multiplies and adds in fp32. The tensor-core modes round the inputs, tf32 to 11 bits of
 // significand in fp32 storage, bf16 to 8 bits in 16-bit storage, e4m3 to 4 bits in 8-bit storage;
-// their sums are fp32, too.
+// their sums are fp32, too. Mode tf32x3 has fp32's inputs and fp32's accuracy on tensor cores: an
+// element is the sum of two tf32 values, hi and lo (tf32.hpp), and a product the sum of three,
+// lo hi + hi lo + hi hi.
 //
 // A and C lie row by row. B does in layout nn; in layout tn it is stored transposed, so that the
 // terms of a sum are neighbours in both operands. The names are those that BLAS, which thinks in
@@ -12,17 +14,17 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
+#include "apps/common/tf32.hpp"
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
 #include "variants/geometry/tile.hpp"
 
 namespace amasia::gemm {
 
-enum class Mode { fp32, tf32, bf16, e4m3 };
-constexpr const char* mode_names[] = {"fp32", "tf32", "bf16", "e4m3"};
+enum class Mode { fp32, tf32, bf16, e4m3, tf32x3 };
+constexpr const char* mode_names[] = {"fp32", "tf32", "bf16", "e4m3", "tf32x3"};
 constexpr const char* name_of(Mode mode) { return mode_names[static_cast<int>(mode)]; }
 constexpr int element_bytes(Mode mode) {
   return mode == Mode::e4m3 ? 1 : mode == Mode::bf16 ? 2 : 4;
@@ -69,21 +71,10 @@ Mode mode_of(const Parameters& p);
 /// Throws UsageError for a layout that the mode does not have.
 Layout layout_of(const Parameters& p);
 
-AMASIA_HD inline std::uint32_t bits_of(float x) {
-  std::uint32_t bits = 0;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-AMASIA_HD inline float from_bits(std::uint32_t bits) {
-  float x = 0;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
+using matrix::bits_of;
+using matrix::from_bits;
+using matrix::round_to_tf32;
 
-/// Nearest tf32 value, ties away from zero (as cvt.rna.tf32.f32). For finite x.
-AMASIA_HD inline float round_to_tf32(float x) {
-  return from_bits((bits_of(x) + 0x1000u) & ~0x1fffu);
-}
 /// Nearest bf16, ties to even. For finite x.
 AMASIA_HD inline std::uint16_t round_to_bf16(float x) {
   const std::uint32_t bits = bits_of(x);

@@ -3,7 +3,8 @@
 // pieces. No block waits for another: the order of the two launches is all the synchronisation
 // there is, so that any number of resident blocks will do, and nothing has to be reset from launch
 // to launch. The second launch depends on the first one from within (dependent_launch.cuh), so that
-// its blocks are there when the last piece is.
+// its blocks are there when the last piece is. In mode tf32x3 two launches in front of them split
+// the operands (tf32_parts.cuh), which counts.
 #include "apps/gemm/launches.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "apps/common/dependent_launch.cuh"
+#include "apps/common/tf32_parts.cuh"
 #include "variants/device/launch.hpp"
 
 namespace amasia::gemm {
@@ -90,6 +92,40 @@ void launch_tiles(const TileKernel& kernel, const LaunchShape& shape, Stream str
   AMASIA_CUDA(cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(arguments)));
 }
 
+/// What the kernel multiplies: the operands, or their parts and the launches that make them, with
+/// the terms of a sum side by side in either layout. Rows of the parts of A come in groups as
+/// row_of_hi() says.
+class Operands {
+ public:
+  explicit Operands(const Problem& p) : given_(p), problem_(p) {
+    if (p.mode != Mode::tf32x3) return;
+    const std::int64_t rows_of_a = matrix::rows_of_parts(p.m),
+                       rows_of_b = matrix::rows_of_parts(p.n);
+    const std::int64_t pitch = padded_pitch<float>(p.k);
+    const DeviceArray<float>& parts =
+        p.pieces->parts(static_cast<std::size_t>((rows_of_a + rows_of_b) * pitch));
+    a_ = {parts.data(), rows_of_a, p.k, pitch};
+    b_ = {parts.data() + rows_of_a * pitch, rows_of_b, p.k, pitch};
+    problem_.a = bytes_of(a_);
+    problem_.b = bytes_of(b_);
+  }
+  const Problem& problem() const { return problem_; }
+  void launch(Stream stream) const {
+    if (given_.mode != Mode::tf32x3) return;
+    matrix::launch_split(elements<float>(given_.a), a_, false, stream);
+    matrix::launch_split(elements<float>(given_.b), b_, given_.layout == Layout::nn, stream);
+  }
+
+ private:
+  static Operand bytes_of(const Grid<float>& x) {
+    constexpr std::int64_t size = sizeof(float);
+    return {reinterpret_cast<const unsigned char*>(x.data), x.rows, x.columns * size,
+            x.pitch * size};
+  }
+  Problem given_, problem_;
+  Grid<float> a_, b_;
+};
+
 template <class AnyWalk>
 Launch launch_whole(const TileKernel& kernel, const Problem& p, const Device& d,
                     const AnyWalk& walk) {
@@ -97,8 +133,11 @@ Launch launch_whole(const TileKernel& kernel, const Problem& p, const Device& d,
   const std::int64_t blocks = std::int64_t{walk.steps()} * kernel.cluster;
   residents.shape.grid.x =
       static_cast<unsigned>(blocks < residents.blocks ? blocks : residents.blocks);
-  return [kernel, shape = residents.shape, maps = maps_of(kernel, p), p, walk](Stream stream) {
-    launch_tiles(kernel, shape, stream, maps, p, &walk, nullptr);
+  const Operands operands(p);
+  return [kernel, shape = residents.shape, maps = maps_of(kernel, operands.problem()), operands,
+          walk](Stream stream) {
+    operands.launch(stream);
+    launch_tiles(kernel, shape, stream, maps, operands.problem(), &walk, nullptr);
   };
 }
 
@@ -114,8 +153,10 @@ Launch launch_shared(const TileKernel& kernel, const Problem& p, const Device& d
   const auto pieces = p.pieces->make(static_cast<std::size_t>(walk.pieces() * kernel.cluster) *
                                      static_cast<std::size_t>(elements));
   const bool early = d.compute_capability >= 90;
-  return [=, shape = residents.shape, maps = maps_of(kernel, p)](Stream stream) {
-    launch_tiles(kernel, shape, stream, maps, p, &walk, pieces->data());
+  const Operands operands(p);
+  return [=, shape = residents.shape, maps = maps_of(kernel, operands.problem())](Stream stream) {
+    operands.launch(stream);
+    launch_tiles(kernel, shape, stream, maps, operands.problem(), &walk, pieces->data());
     if (walk.shared == 0) return;
     matrix::launch_dependent(add_pieces, adding, stream, early, p, walk, pieces->data(), kernel.m,
                              kernel.n);
@@ -128,7 +169,8 @@ std::optional<std::string> tile_objection(const TileKernel& kernel, const Proble
   if (p.mode != kernel.mode) {
     return std::string("computes in mode ") + name_of(kernel.mode) + ", not " + name_of(p.mode);
   }
-  if (p.layout != kernel.layout) {
+  // Its operands are transposed when they are split.
+  if (p.layout != kernel.layout && kernel.mode != Mode::tf32x3) {
     if (kernel.mode == Mode::fp32) {
       return "FFMA multiplies rows of B, which layout tn has as columns: no strategy transposes "
              "them on the way";
@@ -162,14 +204,20 @@ std::optional<std::string> sharing_objection(const TileKernel& kernel, const Pro
 }
 
 ConfigInfo info_of(std::string_view schedule, const TileKernel& kernel) {
+  std::vector<KernelUse> kernels{{kernel.function, kernel.threads, kernel.shared_bytes,
+                                  kernel.cluster, kernel.bytes_in_flight}};
+  if (kernel.mode == Mode::tf32x3) {
+    for (const auto split : {matrix::split_rows, matrix::split_transposed}) {
+      kernels.push_back({reinterpret_cast<const void*>(split), matrix::splitting_threads, 0, 1, 0});
+    }
+  }
   return {std::string(schedule) + "/" + std::to_string(kernel.stages) + "-stages",
           {{"tile_m", kernel.m},
            {"tile_n", kernel.n},
            {"k_slice", kernel.k},
            {"stages", kernel.stages},
            {"cluster_blocks", kernel.cluster}},
-          {{kernel.function, kernel.threads, kernel.shared_bytes, kernel.cluster,
-            kernel.bytes_in_flight}},
+          std::move(kernels),
           false,
           std::string(schedule),
           {{"stages", kernel.stages},
@@ -187,7 +235,13 @@ std::shared_ptr<const DeviceArray<float>> Pieces::make(std::size_t elements) {
   return array;
 }
 
+const DeviceArray<float>& Pieces::parts(std::size_t elements) {
+  if (parts_.size() != elements) parts_ = DeviceArray<float>(elements);
+  return parts_;
+}
+
 void Pieces::poison(Stream stream) const {
+  if (parts_.size() > 0) parts_.poison(stream);
   for (const auto& array : made_) {
     if (const auto alive = array.lock()) alive->poison(stream);
   }

@@ -21,14 +21,19 @@ struct Maps {
   CUtensorMap a, b;
 };
 
-/// The buffers for pieces of sums that launches of an instance have, so that it can poison them: a
-/// launch that adds pieces before they are there would find those of the launch before.
+/// The buffers for pieces of sums and for parts of operands that launches of an instance have, so
+/// that it can poison them: a launch that reads them before they are there would find those of the
+/// launch before.
 class Pieces {
  public:
   std::shared_ptr<const DeviceArray<float>> make(std::size_t elements);
+  /// The one buffer for the parts of both operands (mode tf32x3): each launch fills it anew, and an
+  /// operand of 8192 squared has half a gigabyte of them.
+  const DeviceArray<float>& parts(std::size_t elements);
   void poison(Stream stream) const;
 
  private:
+  DeviceArray<float> parts_;
   std::vector<std::weak_ptr<const DeviceArray<float>>> made_;
 };
 

@@ -124,9 +124,14 @@ struct WgmmaRing {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-/// Half the stages are on their way, the others there or being multiplied.
+/// Half the stages are on their way, the others there or being multiplied. Where a slice is read at
+/// once there are few of them, and all others are on their way.
+template <class Tile>
+inline constexpr int slices_ahead = Stages<Tile>::count / 2;
+template <>
+inline constexpr int slices_ahead<Tf32x3ByProducer> = Stages<Tf32x3ByProducer>::count - 1;
 template <class Tile, class Walk>
-using Producer = CopyProducer<Tile, Walk, Stages<Tile>::count / 2>;
+using Producer = CopyProducer<Tile, Walk, slices_ahead<Tile>>;
 
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{iso<TwoStages>()};

@@ -37,6 +37,13 @@ namespace {
 template <class Tile>
 using WalkOf = std::conditional_t<Tile::mode == Mode::fp32, matrix::Walk, SharedWalk>;
 
+/// Rows of a slice of A, and what a slice of B has beside k, for one tile: as many as C has there,
+/// or twice as many where each element is two (mode tf32x3).
+template <class Tile>
+inline constexpr int rows_of_a = Tile::a_bytes / 128;
+template <class Tile>
+inline constexpr int extent_of_b = Tile::layout == Layout::tn ? Tile::b_bytes / 128 : Tile::n;
+
 /// The block's place in the walk: its cluster is one of the workers.
 __device__ inline matrix::Walk::Step first_step(const matrix::Walk& walk) {
   return blockIdx.x / walk.cluster;

@@ -53,7 +53,10 @@ inline constexpr TileSchedule ffma_producer_128x256{"128x256-producer"},
     e4m3_producer_128x256{"e4m3-wgmma-128x256-producer", "e4m3-wgmma-128x256-producer-shared"},
     e4m3_ping_pong_128x128{"e4m3-wgmma-128x128-ping-pong", "e4m3-wgmma-128x128-ping-pong-shared"},
     e4m3_ping_pong_128x192{"e4m3-wgmma-128x192-ping-pong"},
-    e4m3_ping_pong_64x128{"e4m3-wgmma-64x128-ping-pong"};
+    e4m3_ping_pong_64x128{"e4m3-wgmma-64x128-ping-pong"},
+    tf32x3_producer_128x128{"tf32x3-wgmma-128x128-producer",
+                            "tf32x3-wgmma-128x128-producer-shared"},
+    tf32x3_producer_128x192{"tf32x3-wgmma-128x192-producer"};
 
 inline std::vector<Schedule> all_schedules() {
   return {
@@ -106,6 +109,9 @@ inline std::vector<Schedule> all_schedules() {
       {e4m3_ping_pong_128x128.shared, "the same with the sums of the last tiles shared"},
       {e4m3_ping_pong_128x192.whole, "a producer, two warpgroups by turns: 128 x 192 each"},
       {e4m3_ping_pong_64x128.whole, "a producer, two warpgroups by turns: 64 x 128 each"},
+      {tf32x3_producer_128x128.whole, "operands split into hi and lo, three products: 128 x 128"},
+      {tf32x3_producer_128x128.shared, "the same with the sums of the last tiles shared"},
+      {tf32x3_producer_128x192.whole, "operands split into hi and lo, three products: 128 x 192"},
   };
 }
 
@@ -143,7 +149,7 @@ inline std::vector<std::string_view> wgmma_schedules() {
                tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128,  bf16_tn_producer_128x256,
                bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_128x192, bf16_tn_ping_pong_64x128,
                e4m3_producer_128x256,     e4m3_ping_pong_128x128,    e4m3_ping_pong_128x192,
-               e4m3_ping_pong_64x128});
+               e4m3_ping_pong_64x128,     tf32x3_producer_128x128,   tf32x3_producer_128x192});
 }
 
 }  // namespace amasia::gemm

@@ -12,9 +12,12 @@ namespace amasia::gemm {
 /// Slices that a share has at least: multiplying them takes twice as long as writing a partial tile
 /// and reading it again, 8 bytes per element of C. All SMs do that at one time, at the rate of the
 /// L2: of an H200's 9.3 TB/s an SM has 70 bytes per ns, which is 1.9 us for a tile of 128 x 128 and
-/// 3.7 us for 256 x 128. A slice of the former takes FFMA 2.1 us, one of the latter takes tensor
-/// cores 0.6 us.
-constexpr int shortest_share(Mode mode) { return mode == Mode::fp32 ? 2 : 12; }
+/// 3.7 us for 256 x 128. A slice of the former takes FFMA 2.1 us and mode tf32x3 0.9 us, one of the
+/// latter takes tensor cores 0.6 us.
+constexpr int shortest_share(Mode mode) {
+  if (mode == Mode::tf32x3) return 4;
+  return mode == Mode::fp32 ? 2 : 12;
+}
 
 /// Step s < whole is walked as in Walk. Beyond, step whole + i workers + w is the i-th piece of
 /// worker w's share. The order of the members is one with which the FFMA loops of all strategies

@@ -119,16 +119,58 @@ struct ForOneBlock {
   static __device__ void leave() {}
 };
 
-/// A slice whose multiplication is waited for one slice later, when its stage can be released.
+/// Teams look for their slices one after the other. A wait by parity tells a use of a stage from
+/// the one before, and no other: a team that waited for slices more than a round of the ring ahead
+/// would go on with old ones. So a team begins when the one before it has seen its last slice.
+struct InTurn {
+  static constexpr int threads = consuming_warpgroups * warpgroup;  // who waits and who lets go
+  static __device__ void wait(int team) { block::sync(1 + team, threads); }
+  static __device__ void let_go(int team) { block::arrive(1 + team, threads); }
+};
+
+/// The turns of the two warpgroups of one tile, slice by slice and from tile to tile, where each
+/// adds its sum to another one before it goes on (Tile::read_at_once): the other has the tensor
+/// cores meanwhile. Without turns both would be done, and add, at the same time.
+template <class Tile>
+struct SliceInTurn {
+  static constexpr bool exists = Tile::read_at_once;
+  static_assert(!exists || Tile::threads == consuming_warpgroups * warpgroup);
+  int warpgroup_of_tile;
+  /// Before and behind the block's part of the walk: the first turn is warpgroup 0's, and so would
+  /// be the one behind the last.
+  __device__ void begin() const {
+    if (exists && warpgroup_of_tile == 1) let_go();
+  }
+  __device__ void end() const {
+    if (exists && warpgroup_of_tile == 0) wait();
+  }
+  __device__ void wait() const {
+    if (exists) InTurn::wait(warpgroup_of_tile);
+  }
+  __device__ void let_go() const {
+    if (exists) InTurn::let_go(1 - warpgroup_of_tile);
+  }
+};
+
+/// A slice whose multiplication is waited for one slice later, when its stage can be released; or
+/// at once.
 template <class Producer, int PARITY, class Stages, class Accumulator, class Fragments>
 __device__ __forceinline__ void multiply_slice(Accumulator& acc, Fragments& fragments,
                                                const Stages& stages, typename Stages::State& state,
-                                               bool first, int thread) {
+                                               bool first,
+                                               const SliceInTurn<typename Producer::Tile>& turn,
+                                               int thread) {
   using Tile = typename Producer::Tile;
   stages.wait(state);
   const unsigned char* const a = stages.at(state);
-  Tile::template multiply<PARITY>(acc, fragments, a, a + Tile::a_bytes, thread, [] {});
-  if (!first) Producer::release(stages.empty(state.before()));
+  turn.wait();
+  Tile::template multiply<PARITY>(acc, fragments, a, a + Tile::a_bytes, thread,
+                                  [&] { turn.let_go(); });
+  if (Tile::read_at_once) {
+    Producer::release(stages.empty(state));
+  } else if (!first) {
+    Producer::release(stages.empty(state.before()));
+  }
   ++state;
 }
 
@@ -137,22 +179,25 @@ __device__ __forceinline__ void multiply_slice(Accumulator& acc, Fragments& frag
 template <class Producer, class Stages, class Accumulator, class Seen>
 __device__ __forceinline__ void multiply_slices(Accumulator& acc, const Stages& stages,
                                                 typename Stages::State state, int slices,
+                                                const SliceInTurn<typename Producer::Tile>& turn,
                                                 int thread, Seen&& seen) {
   using Tile = typename Producer::Tile;
   typename Tile::Fragments fragments[2] = {};
   acc.hold();
 #pragma unroll 1
   for (int slice = 0; slice < slices; ++slice) {
-    multiply_slice<Producer, 0>(acc, fragments, stages, state, slice == 0, thread);
+    multiply_slice<Producer, 0>(acc, fragments, stages, state, slice == 0, turn, thread);
     if constexpr (!std::is_empty_v<typename Tile::Fragments>) {
       if (++slice == slices) break;
-      multiply_slice<Producer, 1>(acc, fragments, stages, state, false, thread);
+      multiply_slice<Producer, 1>(acc, fragments, stages, state, false, turn, thread);
     }
   }
   seen();
-  wgmma::wait<0>();
-  acc.hold();
-  Producer::release(stages.empty(state.before()));
+  if constexpr (!Tile::read_at_once) {
+    wgmma::wait<0>();
+    acc.hold();
+    Producer::release(stages.empty(state.before()));
+  }
 }
 
 /// The consumers' part where they compute by FFMA, all of them one tile.
@@ -189,15 +234,6 @@ __device__ __forceinline__ void consume_described(const Stages<typename Producer
   }
 }
 
-/// Teams look for their slices one after the other. A wait by parity tells a use of a stage from
-/// the one before, and no other: a team that waited for slices more than a round of the ring ahead
-/// would go on with old ones. So a team begins when the one before it has seen its last slice.
-struct InTurn {
-  static constexpr int threads = consuming_warpgroups * warpgroup;  // who waits and who lets go
-  static __device__ void wait(int team) { block::sync(1 + team, threads); }
-  static __device__ void let_go(int team) { block::arrive(1 + team, threads); }
-};
-
 /// The consumers' part of the walk. A team: warpgroups that compute a tile together.
 template <class Producer>
 __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& stages,
@@ -211,6 +247,8 @@ __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& s
   const int thread =
       static_cast<int>(threadIdx.x) % warpgroup + consumer % warpgroups_of_team * warpgroup;
   Turns<Stages<Tile>::count, teams> turns;
+  const SliceInTurn<Tile> turn{consumer % warpgroups_of_team};
+  turn.begin();
 #pragma unroll 1
   for (auto step = first_step(walk); walk.has(step); step += step_stride(walk)) {
     const Range run = walk.run(step);
@@ -219,13 +257,14 @@ __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& s
       if (teams > 1 && !turns.is_first()) InTurn::wait(team);
       typename Tile::Accumulator acc;
       acc.clear();
-      multiply_slices<Producer>(acc, stages, turns.state(), slices, thread, [&] {
+      multiply_slices<Producer>(acc, stages, turns.state(), slices, turn, thread, [&] {
         if (teams > 1 && walk.has(step + step_stride(walk))) InTurn::let_go(turns.next());
       });
       store_sum<Tile>(acc, p, walk, step, pieces, thread);
     }
     turns.pass(slices);
   }
+  turn.end();
 }
 
 inline constexpr int specialised_threads = (1 + consuming_warpgroups) * warpgroup;
@@ -354,18 +393,30 @@ struct SmallByTurns : WgmmaTile<MODE, LAYOUT, 64, 128, 1> {
   static constexpr int chunks = 3, registers = 96;
 };
 
+/// Mode tf32x3. At 8192 there are 31.03 waves of 128 x 128 and 20.85 of 128 x 192; a slice is 64
+/// and 80 KB, and there are three and two stages of it.
+struct Tf32x3ByProducer : WgmmaTf32x3<128> {
+  static constexpr TileSchedule schedule = tf32x3_producer_128x128;
+  static constexpr int chunks = 2, registers = 152;
+};
+struct WideTf32x3ByProducer : WgmmaTf32x3<192> {
+  static constexpr TileSchedule schedule = tf32x3_producer_128x192;
+  static constexpr int chunks = 5, registers = 216;
+};
+
 /// visit(a value of type Tile) for every tile above.
 template <class Visit>
 void each_tile_of_roles(Visit&& visit) {
   const auto of = [&](auto first, auto... others) { visit(first), (visit(others), ...); };
-  of(Fp32ByProducer{}, Tf32ByProducer{}, Tf32ByTurns{}, WideByTurns<Mode::bf16, Layout::nn>{},
-     WideByTurns<Mode::bf16, Layout::tn>{}, WideByTurns<Mode::e4m3, Layout::tn>{},
-     ByProducer<Mode::bf16, Layout::nn>{}, ByTurns<Mode::bf16, Layout::nn>{},
-     SmallByTurns<Mode::bf16, Layout::nn>{}, ByProducer<Mode::tf32, Layout::tn>{},
-     ByTurns<Mode::tf32, Layout::tn>{}, SmallByTurns<Mode::tf32, Layout::tn>{},
-     ByProducer<Mode::bf16, Layout::tn>{}, ByTurns<Mode::bf16, Layout::tn>{},
-     SmallByTurns<Mode::bf16, Layout::tn>{}, ByProducer<Mode::e4m3, Layout::tn>{},
-     ByTurns<Mode::e4m3, Layout::tn>{}, SmallByTurns<Mode::e4m3, Layout::tn>{});
+  of(Fp32ByProducer{}, Tf32x3ByProducer{}, WideTf32x3ByProducer{}, Tf32ByProducer{}, Tf32ByTurns{},
+     WideByTurns<Mode::bf16, Layout::nn>{}, WideByTurns<Mode::bf16, Layout::tn>{},
+     WideByTurns<Mode::e4m3, Layout::tn>{}, ByProducer<Mode::bf16, Layout::nn>{},
+     ByTurns<Mode::bf16, Layout::nn>{}, SmallByTurns<Mode::bf16, Layout::nn>{},
+     ByProducer<Mode::tf32, Layout::tn>{}, ByTurns<Mode::tf32, Layout::tn>{},
+     SmallByTurns<Mode::tf32, Layout::tn>{}, ByProducer<Mode::bf16, Layout::tn>{},
+     ByTurns<Mode::bf16, Layout::tn>{}, SmallByTurns<Mode::bf16, Layout::tn>{},
+     ByProducer<Mode::e4m3, Layout::tn>{}, ByTurns<Mode::e4m3, Layout::tn>{},
+     SmallByTurns<Mode::e4m3, Layout::tn>{});
 }
 
 /// The tiles of blocks whose warps have roles, but for those that a producer leaves too few

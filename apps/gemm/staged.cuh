@@ -144,13 +144,14 @@ struct Ahead : PlaceInB<Tile::layout, (Pieces<Tile>::b_passes > 1)> {
   __device__ void enter(int thread) {
     if (!more()) return;
     const TilePlace place = walk.place(at.step, rank_in(walk));
-    const int row = place.row * Tile::m + thread / 8, last = static_cast<int>(problem.m) - 1;
+    const int row = place.row * rows_of_a<Tile> + thread / 8;
+    const int last = static_cast<int>(problem.a.rows) - 1;
     const std::int64_t column =
         std::int64_t{place.column} * Tile::b_row_bytes + thread % P::b_chunks * 16;
     rows_below = row < last ? last - row : 0;
     a = problem.a.data + (row < last ? row : last) * problem.a.pitch + thread % 8 * 16;
     if constexpr (Tile::layout == Layout::tn) {
-      enter_transposed(place.column * Tile::n + thread / 8, thread);
+      enter_transposed(place.column * extent_of_b<Tile> + thread / 8, thread);
     } else {
       b = column_of_b(column);
       if constexpr (P::b_passes > 1) this->b_column = column;
@@ -162,7 +163,7 @@ struct Ahead : PlaceInB<Tile::layout, (Pieces<Tile>::b_passes > 1)> {
     return problem.b.data + (at_byte < problem.b.pitch ? at_byte : problem.b.pitch - 16);
   }
   __device__ void enter_transposed(int row, int thread) {
-    const int last = static_cast<int>(problem.n) - 1;
+    const int last = static_cast<int>(problem.b.rows) - 1;
     this->b_rows_below = row < last ? last - row : 0;
     b = problem.b.data + (row < last ? row : last) * problem.b.pitch + thread % 8 * 16;
   }

@@ -55,7 +55,7 @@ struct WgmmaTile {
   static constexpr Mode mode = MODE;
   static constexpr Layout layout = LAYOUT;
   static_assert(layout == Layout::tn || mode == Mode::bf16);
-  static constexpr bool asynchronous = true;
+  static constexpr bool asynchronous = true, read_at_once = false;
   static constexpr int blocks = M / WARPGROUPS / 64;
   static_assert(blocks * WARPGROUPS * 64 == M && N % 64 == 0);
   using Element = std::conditional_t<MODE == Mode::tf32, float, __nv_bfloat16>;  // e4m3 in pairs
@@ -71,21 +71,22 @@ struct WgmmaTile {
 
   /// c += the product of 64 rows of A and N columns of B, 32 bytes deep.
   static __device__ __forceinline__ void multiply_add(float (&c)[N / 2], std::uint64_t a,
-                                                      std::uint64_t b) {
+                                                      std::uint64_t b, bool accumulate = true) {
     using namespace wgmma;
-    static_assert(N == 256 || N == 128 || (N == 192 && mode != Mode::tf32));
+    static_assert(N == 256 || N == 192 || N == 128);
     if constexpr (mode == Mode::bf16) {
       constexpr Major of_b = layout == Layout::tn ? Major::k : Major::mn;
-      if constexpr (N == 256) m64n256k16<Major::k, of_b>(c, a, b);
-      if constexpr (N == 192) m64n192k16<Major::k, of_b>(c, a, b);
-      if constexpr (N == 128) m64n128k16<Major::k, of_b>(c, a, b);
+      if constexpr (N == 256) m64n256k16<Major::k, of_b>(c, a, b, accumulate);
+      if constexpr (N == 192) m64n192k16<Major::k, of_b>(c, a, b, accumulate);
+      if constexpr (N == 128) m64n128k16<Major::k, of_b>(c, a, b, accumulate);
     } else if constexpr (mode == Mode::tf32) {
-      if constexpr (N == 256) m64n256k8(c, a, b);
-      if constexpr (N == 128) m64n128k8(c, a, b);
+      if constexpr (N == 256) m64n256k8(c, a, b, accumulate);
+      if constexpr (N == 192) m64n192k8(c, a, b, accumulate);
+      if constexpr (N == 128) m64n128k8(c, a, b, accumulate);
     } else {
-      if constexpr (N == 256) m64n256k32(c, a, b);
-      if constexpr (N == 192) m64n192k32(c, a, b);
-      if constexpr (N == 128) m64n128k32(c, a, b);
+      if constexpr (N == 256) m64n256k32(c, a, b, accumulate);
+      if constexpr (N == 192) m64n192k32(c, a, b, accumulate);
+      if constexpr (N == 128) m64n128k32(c, a, b, accumulate);
     }
   }
 
@@ -165,6 +166,64 @@ struct WgmmaKMajorTile : WgmmaTile<MODE, Layout::tn, 128, 256, 2> {
   static constexpr int chunks = 3;
 };
 
+/// Mode tf32x3, a 128 x N tile by two warpgroups, 64 x N each. Rows of the operands are in groups
+/// of eight, hi before lo (tf32.hpp), so a slice has twice the rows. The tensor cores sum up one
+/// slice; the two small products come first, as little is cut off while the sum is small. The sum
+/// is then added to that of the slices before, in fp32 and rounded.
+template <int N>
+struct WgmmaTf32x3 : WgmmaTile<Mode::tf32, Layout::tn, 128, N, 2> {
+  using Base = WgmmaTile<Mode::tf32, Layout::tn, 128, N, 2>;
+  static constexpr Mode mode = Mode::tf32x3;
+  static constexpr bool read_at_once = true;
+  static constexpr int a_bytes = 2 * Base::a_bytes, b_bytes = 2 * Base::b_bytes;
+  static constexpr int slice_bytes = a_bytes + b_bytes;
+  static_assert(Base::blocks == 1 && Base::k == matrix::terms_of_tensor_sum);
+
+  struct Accumulator : Base::Accumulator {
+    float sum[N / 2];
+    __device__ void clear() {
+      Base::Accumulator::clear();
+#pragma unroll
+      for (float& x : sum) x = 0;
+    }
+  };
+
+  template <int PARITY, class Meanwhile>
+  static __device__ __forceinline__ void multiply(Accumulator& acc, typename Base::Fragments (&)[2],
+                                                  const unsigned char* a, const unsigned char* b,
+                                                  int thread, Meanwhile&& meanwhile) {
+    using namespace wgmma;
+    constexpr unsigned lo = matrix::rows_of_group * 128;  // bytes behind hi
+    const std::uint64_t left = descriptor(a + thread / 128 * (a_bytes / 2), 16, 2 * lo);
+    const std::uint64_t right = descriptor(b, 16, 2 * lo);
+    fence();
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+      const std::uint64_t x = advance(left, 32 * step), y = advance(right, 32 * step);
+      Base::multiply_add(acc.c[0], advance(x, lo), y, step > 0);
+      Base::multiply_add(acc.c[0], x, advance(y, lo));
+    }
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+      Base::multiply_add(acc.c[0], advance(left, 32 * step), advance(right, 32 * step));
+    }
+    commit();
+    meanwhile();
+    wgmma::wait<0>();
+    acc.hold();
+#pragma unroll
+    for (int i = 0; i < N / 2; ++i) acc.sum[i] += acc.c[0][i];
+  }
+
+  static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,
+                                               int tile_row, int tile_column, int thread) {
+    typename Base::Accumulator total;
+#pragma unroll
+    for (int i = 0; i < N / 2; ++i) total.c[0][i] = acc.sum[i];
+    Base::store(total, p, tile_row, tile_column, thread);
+  }
+};
+
 /// Two words from a shared address, a multiple of 8.
 __device__ inline void load_pair(unsigned& x, unsigned& y, unsigned shared) {
   asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];\n" : "=r"(x), "=r"(y) : "r"(shared) : "memory");
@@ -185,7 +244,7 @@ template <int M, int WARPGROUPS>
 struct WgmmaTf32 {
   static constexpr Mode mode = Mode::tf32;
   static constexpr Layout layout = Layout::nn;
-  static constexpr bool asynchronous = true;
+  static constexpr bool asynchronous = true, read_at_once = false;
   using Element = float;
   using Accumulator = WgmmaAccumulator<1, M>;
   static constexpr int m = M, n = 64 * WARPGROUPS, k = 32, steps = k / 8;

@@ -222,7 +222,9 @@ Bound Floor::bound_by() const {
   return operations_ms >= dependency_ms ? Bound::operations : Bound::dependency;
 }
 
-std::string rate_of(Work::Kind kind) { return std::string(word_of(kind)) + "_rate"; }
+std::string rate_of(Work::Kind kind) {
+  return std::string(word_of(kind == Work::Kind::tf32x3 ? Work::Kind::tf32 : kind)) + "_rate";
+}
 
 bool is_tensor_rate(std::string_view ceiling) {
   using Kind = Work::Kind;
@@ -245,8 +247,9 @@ std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>&
         giga_per_s_to_ms * (time_for(bytes * copied, "copy_bandwidth", ceilings, known) +
                             time_for(bytes * (1 - copied), rest, ceilings, known));
   }
+  const int products = work.kind == Work::Kind::tf32x3 ? 3 : 1;
   floor.operations_ms =
-      giga_per_s_to_ms * time_for(work.operations, rate_of(work.kind), ceilings, known);
+      giga_per_s_to_ms * time_for(products * work.operations, rate_of(work.kind), ceilings, known);
 
   constexpr double ns_to_ms = 1e-6;
   if (work.dependent_operations > 0) {

@@ -55,7 +55,8 @@ std::optional<double> share_of_floor(const std::optional<Floor>& floor, const Ro
 /// missing or not positive. A ceiling with no work to bound is not needed.
 std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings);
 
-/// The ceiling that bounds operations of this kind: "tf32_rate".
+/// The ceiling that bounds operations of this kind: "tf32_rate", of tf32x3 as well, which has a
+/// third of it.
 std::string rate_of(Work::Kind kind);
 
 /// Whether a ceiling is a rate of the tensor cores. These run at the power limit, so they show

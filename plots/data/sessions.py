@@ -143,7 +143,7 @@ class Measured:
 
 
 # What computes where tensor cores do: the types of their inputs.
-TENSOR_KINDS = ("tf32", "bf16", "e4m3")
+TENSOR_KINDS = ("tf32", "bf16", "e4m3", "tf32x3")
 
 
 def pool_of(app: str, kind: str) -> str:

@@ -91,6 +91,7 @@ __device__ inline void m64n128k8(float (&d)[64], const unsigned (&a)[4], std::ui
         : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));                        \
   }
 AMASIA_WGMMA_K_MAJOR(m64n128k8, "m64n128k8.f32.tf32.tf32", 64, "%64", "%65", "%66")
+AMASIA_WGMMA_K_MAJOR(m64n192k8, "m64n192k8.f32.tf32.tf32", 96, "%96", "%97", "%98")
 AMASIA_WGMMA_K_MAJOR(m64n128k32, "m64n128k32.f32.e4m3.e4m3", 64, "%64", "%65", "%66")
 AMASIA_WGMMA_K_MAJOR(m64n192k32, "m64n192k32.f32.e4m3.e4m3", 96, "%96", "%97", "%98")
 #undef AMASIA_WGMMA_K_MAJOR

@@ -296,6 +296,9 @@ TEST(Floor, OperationsUseTheRateOfTheirKindAndAChainItsLatencies) {
   EXPECT_FALSE(floor(8e11, Work::Kind::bf16, 0)) << "without the ceiling of its tensor cores";
   ceilings.push_back(ceiling("bf16_rate", 800000));
   EXPECT_DOUBLE_EQ(floor(8e11, Work::Kind::bf16, 0)->operations_ms, 1);
+  ceilings.push_back(ceiling("tf32_rate", 400000));
+  EXPECT_DOUBLE_EQ(floor(4e11, Work::Kind::tf32, 0)->operations_ms, 1);
+  EXPECT_DOUBLE_EQ(floor(4e11, Work::Kind::tf32x3, 0)->operations_ms, 3) << "three products";
 }
 
 TEST(Floor, TheLargestBinds) {
