@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ostream>
+#include <random>
 #include <set>
 #include <string>
 #include <tuple>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "apps/common/divisor.hpp"
+#include "apps/common/tf32.hpp"
 #include "apps/common/tile_walk.hpp"
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/fragments.hpp"
@@ -432,6 +436,246 @@ TEST(Input, IsOfTheModeAndOfBothSigns) {
   EXPECT_TRUE(negative > 400 && negative < 600);
 }
 
+// ---- tf32.hpp, and the products of mode tf32x3
+
+TEST(Split, LeavesTheLastBitAtMost) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<float> unit(-2, 2);
+  const auto expect_parts = [](float x, double within) {
+    const matrix::Parts p = matrix::split(x);
+    EXPECT_EQ(bits_of(p.hi) & 0x1fffu, 0u) << x;
+    EXPECT_EQ(bits_of(p.lo) & 0x1fffu, 0u) << x;
+    EXPECT_LE(std::abs(double{p.hi} + p.lo - x), within) << x;
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const float x = std::ldexp(unit(random), i % 230 - 110);
+    // Below 2^-126 there are multiples of 2^-136 alone.
+    expect_parts(x, std::max(std::ldexp(std::abs(double{x}), -23), std::ldexp(1.0, -137)));
+  }
+  for (float x : {1 + 0x1p-11f, 1 - 0x1p-12f, 1 + 0x1p-12f + 0x1p-23f, 0x1.fff001p0f}) {
+    expect_parts(x, 0x1p-23);
+    expect_parts(-x, 0x1p-23);
+  }
+  expect_parts(0, 0);
+}
+
+TEST(Split, OfTheLargestIsFiniteAndOfAnInfinityNaN) {
+  using Limits = std::numeric_limits<float>;
+  for (float x : {Limits::max(), -Limits::max()}) {
+    const matrix::Parts p = matrix::split(x);
+    EXPECT_TRUE(std::isfinite(p.hi) && std::isfinite(p.lo));
+    EXPECT_LE(std::abs(double{p.hi} + p.lo - x), std::ldexp(Limits::max(), -22));
+  }
+  for (float x : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
+                  from_bits(0x7fffffffu), from_bits(0x7f800001u)}) {
+    EXPECT_FALSE(std::isfinite(matrix::split(x).hi));
+    EXPECT_TRUE(std::isnan(matrix::split(x).lo));
+  }
+}
+
+TEST(Split, PutsHiAndLoOfEightRowsIntoGroups) {
+  std::set<std::int64_t> places;
+  for (std::int64_t row = 0; row < 20; ++row) {
+    EXPECT_EQ(matrix::row_of_lo(row), matrix::row_of_hi(row) + 8);
+    EXPECT_EQ(matrix::row_of_hi(row) / 16, row / 8);
+    places.insert(matrix::row_of_hi(row));
+    places.insert(matrix::row_of_lo(row));
+  }
+  EXPECT_EQ(places.size(), 40u);
+  EXPECT_LT(*places.rbegin(), matrix::rows_of_parts(20));
+  EXPECT_EQ(matrix::rows_of_parts(20), 48);
+  EXPECT_EQ(matrix::rows_of_parts(1), 16);
+}
+
+/// What Hopper's tensor cores make of tf32: four terms and the sum so far, cut off below 24 bits.
+class TensorSum {
+ public:
+  void add(const float* a, const float* b, int terms) {
+    for (int first = 0; first < terms; first += 4) {
+      for (int i = first; i < first + 4; ++i) value_ += double{a[i]} * b[i];
+      if (value_ == 0) continue;
+      const double unit = std::ldexp(1.0, std::ilogb(value_) - 23);
+      value_ = std::trunc(value_ / unit) * unit;
+    }
+  }
+  float value() const { return static_cast<float>(value_); }
+
+ private:
+  double value_ = 0;
+};
+
+enum class Products { three, without_lo_hi };
+
+/// An element of C as the kernels of mode tf32x3 compute it (WgmmaTf32x3).
+float by_parts(const std::vector<float>& a, const std::vector<float>& b,
+               Products products = Products::three) {
+  constexpr std::size_t slice = matrix::terms_of_tensor_sum, step = 8;
+  float sum = 0;
+  for (std::size_t first = 0; first < a.size(); first += slice) {
+    std::array<float, slice> a_hi{}, a_lo{}, b_hi{}, b_lo{};
+    for (std::size_t i = first; i < std::min(first + slice, a.size()); ++i) {
+      const matrix::Parts x = matrix::split(a[i]), y = matrix::split(b[i]);
+      a_hi[i - first] = x.hi, a_lo[i - first] = x.lo;
+      b_hi[i - first] = y.hi, b_lo[i - first] = y.lo;
+    }
+    TensorSum of_slice;
+    for (std::size_t i = 0; i < slice; i += step) {
+      if (products == Products::three) of_slice.add(&a_lo[i], &b_hi[i], step);
+      of_slice.add(&a_hi[i], &b_lo[i], step);
+    }
+    of_slice.add(a_hi.data(), b_hi.data(), slice);
+    sum += of_slice.value();
+  }
+  return sum;
+}
+
+/// Errors of many sums, over the root of the sum of the squared terms.
+struct Errors {
+  double squares = 0, worst = 0;
+  int count = 0;
+  void add(float got, const std::vector<float>& a, const std::vector<float>& b) {
+    double value = 0, of_squares = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double term = double{a[i]} * b[i];
+      value += term;
+      of_squares += term * term;
+    }
+    const double error = std::abs(got - value) / std::sqrt(of_squares);
+    squares += error * error;
+    worst = std::max(worst, error);
+    ++count;
+  }
+  double rms() const { return std::sqrt(squares / count); }
+};
+
+float by_fma(const std::vector<float>& a, const std::vector<float>& b) {
+  float sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum = std::fma(a[i], b[i], sum);
+  return sum;
+}
+
+/// A kind of sums.
+struct SumsOf {
+  const char* name;
+  double times;     // how far the error may be above that of FMA, at 64 terms and more
+  bool both_signs;  // as the app's inputs, for which the bound is
+  void (*make)(std::mt19937_64& random, std::vector<float>& a, std::vector<float>& b);
+};
+std::ostream& operator<<(std::ostream& out, const SumsOf& s) { return out << s.name; }
+
+template <class Element>
+void for_each_term(std::mt19937_64& random, std::size_t terms, Element&& element) {
+  std::uniform_real_distribution<float> unit(-1, 1);
+  for (std::size_t i = 0; i < terms; ++i) element(i, unit(random), unit(random));
+}
+
+constexpr SumsOf kinds_of_sums[] = {
+    {"Random", 1.5, true,
+     [](auto& random, auto& a, auto& b) {
+       for_each_term(random, a.size(),
+                     [&](std::size_t i, float x, float y) { a[i] = x, b[i] = y; });
+     }},
+    {"OfOneSign", 2, false,
+     [](auto& random, auto& a, auto& b) {
+       for_each_term(random, a.size(), [&](std::size_t i, float x, float y) {
+         a[i] = std::abs(x), b[i] = std::abs(y);
+       });
+     }},
+    // What is left of the sum is 2^-10 of a term: the three products round each of them anew.
+    {"Cancelling", 4, true,
+     [](auto& random, auto& a, auto& b) {
+       for_each_term(random, a.size(), [&](std::size_t i, float x, float y) {
+         a[i] = i % 2 == 0 ? x : b[i - 1];
+         b[i] = i % 2 == 0 ? y : -a[i - 1] * (1 + std::ldexp(y, -10));
+       });
+     }},
+    {"Growing", 4, true,
+     [](auto& random, auto& a, auto& b) {
+       for_each_term(random, a.size(), [&](std::size_t i, float x, float y) {
+         a[i] = std::ldexp(x, static_cast<int>(40 * i / a.size()) - 20), b[i] = y;
+       });
+     }},
+    {"Shrinking", 4, true,
+     [](auto& random, auto& a, auto& b) {
+       for_each_term(random, a.size(), [&](std::size_t i, float x, float y) {
+         a[i] = std::ldexp(x, 20 - static_cast<int>(40 * i / a.size())), b[i] = y;
+       });
+     }},
+    // The least of which lo loses nothing: 2^-113 and the last bit 2^-136.
+    {"Tiny", 1.5, true, [](auto& random, auto& a, auto& b) {
+       for_each_term(random, a.size(), [&](std::size_t i, float x, float y) {
+         a[i] = std::ldexp(x, -111), b[i] = std::ldexp(y, 60);
+       });
+     }}};
+
+class ThreeProducts : public testing::TestWithParam<SumsOf> {};
+
+TEST_P(ThreeProducts, AreAboutAsAccurateAsFp32) {
+  std::mt19937_64 random(5);
+  for (std::int64_t k : {1, 32, 64, 300, 1111, 8192}) {
+    std::vector<float> a(static_cast<std::size_t>(k)), b(a.size());
+    Errors of_parts, of_fma, of_two;
+    for (int i = 0; i < (k > 2000 ? 60 : 300); ++i) {
+      GetParam().make(random, a, b);
+      of_parts.add(by_parts(a, b), a, b);
+      of_fma.add(by_fma(a, b), a, b);
+      of_two.add(by_parts(a, b, Products::without_lo_hi), a, b);
+    }
+    if (k >= 64) {
+      EXPECT_LT(of_parts.rms(), GetParam().times * of_fma.rms()) << k;
+    }
+    EXPECT_GT(of_two.rms(), 4 * of_parts.rms()) << k;
+    if (GetParam().both_signs) {
+      EXPECT_LT(of_parts.worst, error_bound(Mode::tf32x3, k)) << k;
+      EXPECT_LT(of_parts.rms(), rms_bound(Mode::tf32x3, k)) << k;
+      EXPECT_GT(of_two.rms(), rms_bound(Mode::tf32x3, k)) << k;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ThreeProducts, testing::ValuesIn(kinds_of_sums),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+// Where lo has few bits or none: as accurate as tf32 at least.
+TEST(ThreeProductsOfTiny, LoseBitsOfLo) {
+  std::mt19937_64 random(5);
+  std::vector<float> a(600), b(600);
+  for (const auto& [exponent, error] : {std::pair{-120, 0x1p-16}, {-126, 0x1p-10}}) {
+    Errors errors;
+    for (int i = 0; i < 200; ++i) {
+      for_each_term(random, a.size(), [&](std::size_t j, float x, float y) {
+        a[j] = std::ldexp(x, exponent), b[j] = std::ldexp(y, 60);
+      });
+      errors.add(by_parts(a, b), a, b);
+    }
+    EXPECT_LT(errors.rms(), error) << exponent;
+    EXPECT_GT(errors.rms(), error / 16) << exponent;
+  }
+}
+
+// The app's own inputs at a size with every kind of edge: elements of some rows and columns.
+TEST(ThreeProductsOfTheApp, PassTheVerificationAtOddSizes) {
+  constexpr std::int64_t m = 3001, n = 5003, k = 1111;
+  for (const Products products : {Products::three, Products::without_lo_hi}) {
+    Errors errors;
+    for (std::int64_t i = 0; i < m; i += 150) {
+      for (std::int64_t j = 2; j < n; j += 250) {
+        std::vector<float> a, b;
+        for (std::int64_t q = 0; q < k; ++q) {
+          a.push_back(input_element(7, 0, Mode::tf32x3, k, i, q));
+          b.push_back(input_element(7, 1, Mode::tf32x3, n, q, j));
+        }
+        errors.add(by_parts(a, b, products), a, b);
+      }
+    }
+    const bool right = products == Products::three;
+    EXPECT_EQ(errors.rms() < rms_bound(Mode::tf32x3, k), right) << errors.rms();
+    if (right) {
+      EXPECT_LT(errors.worst, error_bound(Mode::tf32x3, k));
+    }
+  }
+}
+
 // ---- references
 
 TEST(Reference, IsTheDefinition) {
@@ -492,7 +736,8 @@ TEST_P(Comparison, OneLostTermOfSixHundredAndNanFail) {
   EXPECT_FALSE(judge(c).passed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Comparison, testing::Values("fp32", "tf32", "bf16", "e4m3"),
+INSTANTIATE_TEST_SUITE_P(Modes, Comparison,
+                         testing::Values("fp32", "tf32", "bf16", "e4m3", "tf32x3"),
                          [](const auto& mode) { return std::string(mode.param); });
 
 /// C of A and B rounded to fewer bits than the mode's, summed without error.
@@ -515,8 +760,10 @@ std::vector<float> with_inputs_rounded(Mode lower, const Parameters& p) {
 }
 
 TEST(Verdicts, AModeComputedAsALowerOneFails) {
-  for (const auto& [mode, lower] :
-       {std::pair{"fp32", Mode::tf32}, {"tf32", Mode::bf16}, {"bf16", Mode::e4m3}}) {
+  for (const auto& [mode, lower] : {std::pair{"fp32", Mode::tf32},
+                                    {"tf32", Mode::bf16},
+                                    {"bf16", Mode::e4m3},
+                                    {"tf32x3", Mode::tf32}}) {
     for (std::int64_t k : {1, 8, 600, 16384}) {
       const Parameters p = size(12, 16, k, mode);
       const auto expected = reference(p, 5);
@@ -654,8 +901,10 @@ TEST(App, CountsWorkAndBytes) {
     const char* mode;
     Work::Kind kind;
     double bytes;
-  } modes[] = {
-      {"fp32", Work::Kind::fp32, 4}, {"bf16", Work::Kind::bf16, 2}, {"e4m3", Work::Kind::e4m3, 1}};
+  } modes[] = {{"fp32", Work::Kind::fp32, 4},
+               {"bf16", Work::Kind::bf16, 2},
+               {"e4m3", Work::Kind::e4m3, 1},
+               {"tf32x3", Work::Kind::tf32x3, 4}};
   for (const auto& of : modes) {
     const Work w = app->work(size(100, 200, 300, of.mode));
     EXPECT_EQ(w.kind, of.kind);
@@ -667,6 +916,9 @@ TEST(App, CountsWorkAndBytes) {
   constexpr std::int64_t results = 4 * 100 * 224 + 12 * 100 * 200;
   EXPECT_EQ(app->device_bytes(size(100, 200, 300)), 4 * (100 * 320 + 300 * 224) + results);
   EXPECT_EQ(app->device_bytes(size(100, 200, 300, "e4m3")), 384 * (100 + 200) + results);
+  // Both parts of A and B besides, in groups of eight rows.
+  EXPECT_EQ(app->device_bytes(size(100, 200, 300, "tf32x3")),
+            4 * (100 * 320 + 300 * 224) + results + 8 * 320 * (104 + 200));
   const Parameters tn(
       parameter_specs(),
       {{"m", "100"}, {"n", "200"}, {"k", "300"}, {"mode", "bf16"}, {"layout", "tn"}});
@@ -685,12 +937,13 @@ TEST(App, LargestShapesDoNotOverflow) {
 // So that no shape that the parameters allow fails where a tensor map is made.
 TEST(App, EveryShapeHasATensorMap) {
   const std::int64_t most = std::int64_t{1} << 20;
-  for (Mode mode : {Mode::fp32, Mode::tf32, Mode::bf16, Mode::e4m3}) {
+  for (Mode mode : {Mode::fp32, Mode::tf32, Mode::bf16, Mode::e4m3, Mode::tf32x3}) {
+    const std::int64_t rows = mode == Mode::tf32x3 ? matrix::rows_of_parts(most) : most;
     for (std::int64_t columns : {std::int64_t{1}, std::int64_t{1001}, most}) {
       const int size = std::max(element_bytes(mode), mode == Mode::e4m3 ? 2 : 1);
       const std::int64_t pitch = pitch_bytes(mode, columns);
       EXPECT_GE(pitch, columns * element_bytes(mode));
-      EXPECT_EQ(objection_to({0, most, pitch / size, pitch / size, size, 256, 128 / size,
+      EXPECT_EQ(objection_to({0, rows, pitch / size, pitch / size, size, 256, 128 / size,
                               Swizzle::bytes128}),
                 std::nullopt)
           << name_of(mode) << " " << columns;

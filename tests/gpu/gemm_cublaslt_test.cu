@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, GemmCublasLt,
                          testing::Values(std::pair{"fp32", "nn"}, std::pair{"fp32", "tn"},
                                          std::pair{"tf32", "nn"}, std::pair{"tf32", "tn"},
                                          std::pair{"bf16", "nn"}, std::pair{"bf16", "tn"},
-                                         std::pair{"e4m3", "tn"}),
+                                         std::pair{"e4m3", "tn"}, std::pair{"tf32x3", "nn"}),
                          [](const auto& of) {
                            return std::string(of.param.first) + "_" + of.param.second;
                          });

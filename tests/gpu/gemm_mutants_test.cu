@@ -115,13 +115,40 @@ TEST_F(GemmMutantsAtFullSize, ALostMultiplicationOfE4m3) {
   EXPECT_EQ(v.mismatches, 1);
 }
 
+/// C by the three products of mode tf32x3, without any error of a sum; or by two of them.
+__global__ void products_of_parts(gemm::Problem p, bool without_lo_hi) {
+  const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (j >= p.n) return;
+  const auto* a = reinterpret_cast<const float*>(p.a.data + i * p.a.pitch);
+  double sum = 0;
+  for (std::int64_t q = 0; q < p.k; ++q) {
+    const auto* b = reinterpret_cast<const float*>(p.b.data + q * p.b.pitch);
+    const matrix::Parts x = matrix::split(a[q]), y = matrix::split(b[j]);
+    sum += static_cast<double>(x.hi) * y.hi + static_cast<double>(x.hi) * y.lo;
+    if (!without_lo_hi) sum += static_cast<double>(x.lo) * y.hi;
+  }
+  p.c.at(i, j) = static_cast<float>(sum);
+}
+
+TEST_F(GemmMutantsAtFullSize, AForgottenProductOfTf32x3) {
+  for (const char* k : {"1", "33", "1111", "8192"}) {
+    const auto i = instance("gemm", {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", "tf32x3"}});
+    for (const bool forgotten : {false, true}) {
+      i->reset(nullptr);
+      products_of_parts<<<dim3(4, 300), 128>>>(problem_of<gemm::Problem>(*i), forgotten);
+      AMASIA_CUDA(cudaDeviceSynchronize());
+      EXPECT_EQ(i->verify().passed, !forgotten) << k;
+    }
+  }
+}
+
 /// C of inputs that are rounded to tf32, of fp32 ones; or to bf16, of tf32 ones.
 __global__ void lower_mode(gemm::Problem p) {
   const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (j >= p.n) return;
   const auto lower = [&](float x) {
-    return p.mode == gemm::Mode::fp32 ? gemm::round_to_tf32(x)
-                                      : gemm::from_bf16(gemm::round_to_bf16(x));
+    return p.mode == gemm::Mode::tf32 ? gemm::from_bf16(gemm::round_to_bf16(x))
+                                      : gemm::round_to_tf32(x);
   };
   const auto* a = reinterpret_cast<const float*>(p.a.data + i * p.a.pitch);
   double sum = 0;
@@ -133,7 +160,7 @@ __global__ void lower_mode(gemm::Problem p) {
 }
 
 TEST_F(GemmMutantsAtFullSize, AModeComputedAsALowerOne) {
-  for (const char* mode : {"fp32", "tf32"}) {
+  for (const char* mode : {"fp32", "tf32", "tf32x3"}) {
     for (const char* k : {"1", "33", "8192"}) {
       const auto i = instance("gemm", {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", mode}});
       i->reset(nullptr);

@@ -40,21 +40,22 @@ struct SameBits {
   }
 };
 
-/// A launch of two kernels, of which the second adds the pieces that the first one makes, in the
-/// wrong order.
+/// A launch whose last kernel adds the pieces that those before it make, in the wrong order.
 class AddedTooEarly {
  public:
   AddedTooEarly(const Launch& launch, cudaStream_t stream) {
     AMASIA_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     launch(stream);
     AMASIA_CUDA(cudaStreamEndCapture(stream, &graph_));
-    cudaGraphNode_t nodes[2], first = nullptr;
-    std::size_t count = 2, roots = 1;
+    cudaGraphNode_t nodes[4];  // two that split operands in mode tf32x3, one that multiplies, one
+    std::size_t count = 4;     // that adds
     AMASIA_CUDA(cudaGraphGetNodes(graph_, nodes, &count));
-    AMASIA_CUDA(cudaGraphGetRootNodes(graph_, &first, &roots));
-    const cudaGraphNode_t second = nodes[0] == first ? nodes[1] : nodes[0];
-    adding_ = without(first);
-    multiplying_ = without(second);
+    std::vector<cudaGraphNode_t> last, others;
+    for (std::size_t i = 0; i < count; ++i) {
+      (successors(nodes[i]) == 0 ? last : others).push_back(nodes[i]);
+    }
+    adding_ = without(others);
+    multiplying_ = without(last);
   }
   ~AddedTooEarly() {
     cudaGraphExecDestroy(adding_);
@@ -70,10 +71,19 @@ class AddedTooEarly {
   }
 
  private:
-  cudaGraphExec_t without(cudaGraphNode_t node) const {
+  static std::size_t successors(cudaGraphNode_t node) {
+    std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+    AMASIA_CUDA(cudaGraphNodeGetDependentNodes(node, nullptr, nullptr, &count));
+#else
+    AMASIA_CUDA(cudaGraphNodeGetDependentNodes(node, nullptr, &count));
+#endif
+    return count;
+  }
+  cudaGraphExec_t without(const std::vector<cudaGraphNode_t>& nodes) const {
     cudaGraphExec_t graph = nullptr;
     AMASIA_CUDA(cudaGraphInstantiate(&graph, graph_, 0));
-    AMASIA_CUDA(cudaGraphNodeSetEnabled(graph, node, 0));
+    for (cudaGraphNode_t node : nodes) AMASIA_CUDA(cudaGraphNodeSetEnabled(graph, node, 0));
     return graph;
   }
   cudaGraph_t graph_ = nullptr;
@@ -115,8 +125,9 @@ TEST_F(GemmShared, GivesTheSameBitsEachTime) {
     for (const Config& config : variant->configs) {
       const std::string& name = config.info.schedule;
       if (name.find("-shared") == std::string::npos) continue;
-      const std::string first = name.substr(0, 4);
-      const bool tensor = first == "tf32" || first == "bf16" || first == "e4m3";
+      const std::string first = name.substr(0, name.find('-'));
+      const bool tensor =
+          first == "tf32" || first == "bf16" || first == "e4m3" || first == "tf32x3";
       const bool tn = first == "e4m3" || name.find("-tn-") != std::string::npos;
       check_config(config, device, tensor ? first : "fp32", tn ? "tn" : "nn",
                    variant->name() + " " + config.info.name);

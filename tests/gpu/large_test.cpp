@@ -82,7 +82,9 @@ std::vector<LargeCase> large_cases() {
                                        {"bf16", "nn"},
                                        {"tf32", "tn"},
                                        {"bf16", "tn"},
-                                       {"e4m3", "tn"}}) {
+                                       {"e4m3", "tn"},
+                                       {"tf32x3", "nn"},
+                                       {"tf32x3", "tn"}}) {
       const std::string name = std::string(s.name) + "_" + mode + "_" + layout;
       const bool transposed = std::string_view(layout) == "tn";
       if (std::string_view(s.name) == "gemm_b" && !transposed) continue;
