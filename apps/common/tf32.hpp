@@ -31,9 +31,9 @@ struct Parts {
   float hi, lo;
 };
 
-/// hi + lo differs from x by 2^-23 |x| at most where |x| >= 2^-113: below 2^-126 tf32 has multiples
-/// of 2^-136 alone. hi is rounded, not cut off: lo then has either sign, and the product of two lo,
-/// which nobody computes, is 2^-22 of the whole at most and adds up at random. hi is cut off where
+/// hi + lo differs from x by 2^-23 |x| at most, where |x| is at least 2^-113; below 2^-126 tf32 has
+/// multiples of 2^-136 alone. hi is rounded, not cut off, so lo has either sign. The product of two
+/// lo is left out: 2^-22 of the whole at most, which then adds up at random. hi is cut off where
 /// rounding would make it infinite. Of an infinity or a NaN, lo is NaN.
 AMASIA_HD inline Parts split(float x) {
   if (!is_finite(x)) return {x, from_bits(0x7fc00000u)};
@@ -50,9 +50,9 @@ AMASIA_HD inline Parts split(float x) {
 /// a limit 2500 at 8192.
 inline constexpr int terms_of_tensor_sum = 32;
 
-/// How an operand of three products is stored: its rows in groups of eight, the hi of each group
-/// before its lo. wgmma takes rows by eight, with any stride from one group to the next, so that a
-/// tile has both parts whatever its height.
+/// An operand of three products is stored in groups of eight rows: their hi, then their lo. wgmma
+/// takes rows by eight, with any stride from one group to the next. So a tile of any height has
+/// both parts.
 inline constexpr int rows_of_group = 8;
 AMASIA_HD constexpr std::int64_t row_of_hi(std::int64_t row) {
   return row / rows_of_group * (2 * rows_of_group) + row % rows_of_group;

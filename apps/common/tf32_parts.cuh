@@ -27,14 +27,15 @@ __device__ __forceinline__ void store_parts(const Grid<float>& parts, std::int64
   *reinterpret_cast<float4*>(&parts.at(row_of_lo(row), column)) = lo;
 }
 
-/// A matrix whose rows have the terms of sums, its padding included: as many columns as a row of
-/// `parts`. A block has some columns of the eight rows of a group, a warp one row.
+/// A matrix whose rows have the terms of sums: as many columns as `parts`, a multiple of four,
+/// which may reach into the padding. A block has some columns of the eight rows of a group, a warp
+/// one row.
 inline constexpr int columns_of_block = 512;  // four loads in flight for each thread
 
 __global__ void __launch_bounds__(splitting_threads)
     split_rows(const Grid<const float> x, const Grid<float> parts) {
   constexpr int columns_of_warp = 128, at_once = columns_of_block / columns_of_warp;
-  const auto blocks_of_group = static_cast<unsigned>(ceil_div(parts.pitch, columns_of_block));
+  const auto blocks_of_group = static_cast<unsigned>(ceil_div(parts.columns, columns_of_block));
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t row = std::int64_t{blockIdx.x / blocks_of_group} * rows_of_group + thread / 32;
   const std::int64_t first =
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(splitting_threads)
 #pragma unroll
   for (int i = 0; i < at_once; ++i) {
     const std::int64_t column = first + columns_of_warp * i;
-    if (row < x.rows && column < parts.pitch) {
+    if (row < x.rows && column < parts.columns) {
       const float4 four = *reinterpret_cast<const float4*>(&x.at(row, column));
       v[i][0] = four.x, v[i][1] = four.y, v[i][2] = four.z, v[i][3] = four.w;
     }
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(splitting_threads)
 #pragma unroll
   for (int i = 0; i < at_once; ++i) {
     const std::int64_t column = first + columns_of_warp * i;
-    if (column < parts.pitch) store_parts(parts, row, column, v[i]);
+    if (column < parts.columns) store_parts(parts, row, column, v[i]);
   }
 }
 
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(splitting_threads)
   for (int i = 0; i < split_side; i += step) {
     const int row = thread / fours + i;
     float4 four{};
-    if (first_row + row < x.rows && first_column + along < x.pitch) {
+    if (first_row + row < x.rows && first_column + along < x.columns) {
       four = *reinterpret_cast<const float4*>(&x.at(first_row + row, first_column + along));
     }
     float* const to = &square[row][along];
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(splitting_threads)
 #pragma unroll
   for (int i = 0; i < split_side; i += step) {
     const int column = thread / fours + i;
-    if (row_of_lo(first_column + column) >= parts.rows || first_row + along >= parts.pitch) {
+    if (row_of_lo(first_column + column) >= parts.rows || first_row + along >= parts.columns) {
       continue;
     }
     float v[4];
@@ -91,17 +92,17 @@ __global__ void __launch_bounds__(splitting_threads)
   }
 }
 
-/// The launch that fills `parts` from `x`, or from its transpose. The padding behind the rows of
-/// `x` is zero, and so is then what `parts` has there.
+/// The launch that fills the columns of `parts` from `x`, or from its transpose; what is beyond the
+/// rows of `x` with zeros.
 inline void launch_split(const Grid<const float>& x, const Grid<float>& parts, bool transposed,
                          Stream stream) {
   const std::int64_t rows = parts.rows / 2;
   if (transposed) {
-    const dim3 grid(static_cast<unsigned>(ceil_div(parts.pitch, split_side)),
+    const dim3 grid(static_cast<unsigned>(ceil_div(parts.columns, split_side)),
                     static_cast<unsigned>(ceil_div(rows, split_side)));
     split_transposed<<<grid, splitting_threads, 0, stream>>>(x, parts);
   } else {
-    const auto blocks = rows / rows_of_group * ceil_div(parts.pitch, columns_of_block);
+    const auto blocks = rows / rows_of_group * ceil_div(parts.columns, columns_of_block);
     split_rows<<<static_cast<unsigned>(blocks), splitting_threads, 0, stream>>>(x, parts);
   }
   AMASIA_CUDA(cudaGetLastError());

@@ -104,8 +104,8 @@ class Operands {
     const std::int64_t pitch = padded_pitch<float>(p.k);
     const DeviceArray<float>& parts =
         p.pieces->parts(static_cast<std::size_t>((rows_of_a + rows_of_b) * pitch));
-    a_ = {parts.data(), rows_of_a, p.k, pitch};
-    b_ = {parts.data() + rows_of_a * pitch, rows_of_b, p.k, pitch};
+    a_ = {parts.data(), rows_of_a, pitch, pitch};
+    b_ = {parts.data() + rows_of_a * pitch, rows_of_b, pitch, pitch};
     problem_.a = bytes_of(a_);
     problem_.b = bytes_of(b_);
   }

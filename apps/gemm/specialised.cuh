@@ -128,27 +128,24 @@ struct InTurn {
   static __device__ void let_go(int team) { block::arrive(1 + team, threads); }
 };
 
-/// The turns of the two warpgroups of one tile, slice by slice and from tile to tile, where each
-/// adds its sum to another one before it goes on (Tile::read_at_once): the other has the tensor
-/// cores meanwhile. Without turns both would be done, and add, at the same time.
+/// The turns of the warpgroups of one tile, slice by slice and from tile to tile, where a slice is
+/// read at once.
 template <class Tile>
 struct SliceInTurn {
   static constexpr bool exists = Tile::read_at_once;
-  static_assert(!exists || Tile::threads == consuming_warpgroups * warpgroup);
-  int warpgroup_of_tile;
-  /// Before and behind the block's part of the walk: the first turn is warpgroup 0's, and so would
-  /// be the one behind the last.
+  static_assert(!exists || Tile::threads == matrix::WarpgroupsInTurn::threads);
+  matrix::WarpgroupsInTurn turn;
   __device__ void begin() const {
-    if (exists && warpgroup_of_tile == 1) let_go();
+    if (exists) turn.begin();
   }
   __device__ void end() const {
-    if (exists && warpgroup_of_tile == 0) wait();
+    if (exists) turn.end();
   }
   __device__ void wait() const {
-    if (exists) InTurn::wait(warpgroup_of_tile);
+    if (exists) turn.wait();
   }
   __device__ void let_go() const {
-    if (exists) InTurn::let_go(1 - warpgroup_of_tile);
+    if (exists) turn.let_go();
   }
 };
 
@@ -247,7 +244,7 @@ __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& s
   const int thread =
       static_cast<int>(threadIdx.x) % warpgroup + consumer % warpgroups_of_team * warpgroup;
   Turns<Stages<Tile>::count, teams> turns;
-  const SliceInTurn<Tile> turn{consumer % warpgroups_of_team};
+  const SliceInTurn<Tile> turn{{consumer % warpgroups_of_team}};
   turn.begin();
 #pragma unroll 1
   for (auto step = first_step(walk); walk.has(step); step += step_stride(walk)) {

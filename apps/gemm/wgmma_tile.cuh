@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "apps/common/tf32x3_tile.cuh"
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/schedules.hpp"
@@ -71,22 +72,21 @@ struct WgmmaTile {
 
   /// c += the product of 64 rows of A and N columns of B, 32 bytes deep.
   static __device__ __forceinline__ void multiply_add(float (&c)[N / 2], std::uint64_t a,
-                                                      std::uint64_t b, bool accumulate = true) {
+                                                      std::uint64_t b) {
     using namespace wgmma;
-    static_assert(N == 256 || N == 192 || N == 128);
+    static_assert(N == 256 || N == 128 || (N == 192 && mode != Mode::tf32));
     if constexpr (mode == Mode::bf16) {
       constexpr Major of_b = layout == Layout::tn ? Major::k : Major::mn;
-      if constexpr (N == 256) m64n256k16<Major::k, of_b>(c, a, b, accumulate);
-      if constexpr (N == 192) m64n192k16<Major::k, of_b>(c, a, b, accumulate);
-      if constexpr (N == 128) m64n128k16<Major::k, of_b>(c, a, b, accumulate);
+      if constexpr (N == 256) m64n256k16<Major::k, of_b>(c, a, b);
+      if constexpr (N == 192) m64n192k16<Major::k, of_b>(c, a, b);
+      if constexpr (N == 128) m64n128k16<Major::k, of_b>(c, a, b);
     } else if constexpr (mode == Mode::tf32) {
-      if constexpr (N == 256) m64n256k8(c, a, b, accumulate);
-      if constexpr (N == 192) m64n192k8(c, a, b, accumulate);
-      if constexpr (N == 128) m64n128k8(c, a, b, accumulate);
+      if constexpr (N == 256) m64n256k8(c, a, b);
+      if constexpr (N == 128) m64n128k8(c, a, b);
     } else {
-      if constexpr (N == 256) m64n256k32(c, a, b, accumulate);
-      if constexpr (N == 192) m64n192k32(c, a, b, accumulate);
-      if constexpr (N == 128) m64n128k32(c, a, b, accumulate);
+      if constexpr (N == 256) m64n256k32(c, a, b);
+      if constexpr (N == 192) m64n192k32(c, a, b);
+      if constexpr (N == 128) m64n128k32(c, a, b);
     }
   }
 
@@ -166,18 +166,17 @@ struct WgmmaKMajorTile : WgmmaTile<MODE, Layout::tn, 128, 256, 2> {
   static constexpr int chunks = 3;
 };
 
-/// Mode tf32x3, a 128 x N tile by two warpgroups, 64 x N each. Rows of the operands are in groups
-/// of eight, hi before lo (tf32.hpp), so a slice has twice the rows. The tensor cores sum up one
-/// slice; the two small products come first, as little is cut off while the sum is small. The sum
-/// is then added to that of the slices before, in fp32 and rounded.
+/// Mode tf32x3, a 128 x N tile by two warpgroups, 64 x N each (tf32x3_tile.cuh). Rows of the
+/// operands are in groups of eight, hi before lo, so a slice has twice the rows.
 template <int N>
 struct WgmmaTf32x3 : WgmmaTile<Mode::tf32, Layout::tn, 128, N, 2> {
   using Base = WgmmaTile<Mode::tf32, Layout::tn, 128, N, 2>;
+  using Slice = matrix::Tf32x3Slice<N>;
   static constexpr Mode mode = Mode::tf32x3;
   static constexpr bool read_at_once = true;
-  static constexpr int a_bytes = 2 * Base::a_bytes, b_bytes = 2 * Base::b_bytes;
+  static constexpr int a_bytes = Slice::a_bytes, b_bytes = Slice::b_bytes;
   static constexpr int slice_bytes = a_bytes + b_bytes;
-  static_assert(Base::blocks == 1 && Base::k == matrix::terms_of_tensor_sum);
+  static_assert(Base::blocks == 1 && a_bytes == 2 * Base::a_bytes && b_bytes == 2 * Base::b_bytes);
 
   struct Accumulator : Base::Accumulator {
     float sum[N / 2];
@@ -192,27 +191,7 @@ struct WgmmaTf32x3 : WgmmaTile<Mode::tf32, Layout::tn, 128, N, 2> {
   static __device__ __forceinline__ void multiply(Accumulator& acc, typename Base::Fragments (&)[2],
                                                   const unsigned char* a, const unsigned char* b,
                                                   int thread, Meanwhile&& meanwhile) {
-    using namespace wgmma;
-    constexpr unsigned lo = matrix::rows_of_group * 128;  // bytes behind hi
-    const std::uint64_t left = descriptor(a + thread / 128 * (a_bytes / 2), 16, 2 * lo);
-    const std::uint64_t right = descriptor(b, 16, 2 * lo);
-    fence();
-#pragma unroll
-    for (int step = 0; step < 4; ++step) {
-      const std::uint64_t x = advance(left, 32 * step), y = advance(right, 32 * step);
-      Base::multiply_add(acc.c[0], advance(x, lo), y, step > 0);
-      Base::multiply_add(acc.c[0], x, advance(y, lo));
-    }
-#pragma unroll
-    for (int step = 0; step < 4; ++step) {
-      Base::multiply_add(acc.c[0], advance(left, 32 * step), advance(right, 32 * step));
-    }
-    commit();
-    meanwhile();
-    wgmma::wait<0>();
-    acc.hold();
-#pragma unroll
-    for (int i = 0; i < N / 2; ++i) acc.sum[i] += acc.c[0][i];
+    Slice::multiply(acc.c[0], acc.sum, a, b, thread / 128, meanwhile);
   }
 
   static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/common/tf32.hpp"
 #include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/instance.hpp"
 #include "apps/lud/lud.hpp"
 #include "apps/lud/schedules.hpp"
 #include "inputs/formats/matrix.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/geometry/tile.hpp"
 
 namespace amasia::lud {
@@ -29,6 +31,14 @@ const std::vector<ParameterSpec>& parameter_specs() {
        "'random': strictly diagonally dominant; 'rodinia': 10 exp(-0.001 |i - j|); not dominant: "
        "'uniform', 'graded', 'ill_conditioned'",
        "random", 1, 1, names_of_inputs()},
+      {"arithmetic",
+       Kind::choice,
+       "of trailing updates: 'fp32', or 'tf32x3': three products of tf32 on Hopper's tensor cores, "
+       "as accurate as fp32",
+       "fp32",
+       1,
+       1,
+       {"fp32", "tf32x3"}},
       {"matrix_file",
        Kind::file,
        "matrix in Rodinia's text format (default: generated)",
@@ -52,11 +62,23 @@ Input input_of(const Parameters& p) {
   return static_cast<Input>(found - names.begin());
 }
 
+Arithmetic arithmetic_of(const Parameters& p) {
+  return p.text("arithmetic") == "fp32" ? Arithmetic::fp32 : Arithmetic::tf32x3;
+}
+
 namespace {
 
 std::int64_t pitch_of(const Parameters& p) {
   checked_product({p.integer("n"), 32}, "n");  // padded_pitch adds up to 31 columns
   return padded_pitch<float>(p.integer("n"));
+}
+
+/// Of a group's panels, split (Problem::left, right).
+std::int64_t parts_bytes(const Parameters& p) {
+  if (arithmetic_of(p) == Arithmetic::fp32) return 0;
+  const std::int64_t rows = matrix::rows_of_parts(round_up(p.integer("n"), panel_width));
+  return checked_product({2, rows, most_panels * panel_width, sizeof(float)},
+                         "two groups of panels in two parts");
 }
 
 class Lud final : public App {
@@ -68,20 +90,30 @@ class Lud final : public App {
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
 
   std::vector<Parameters> sizes(Preset preset) const override {
-    std::vector<std::pair<std::int64_t, const char*>> sizes;
+    struct Size {
+      std::int64_t n;
+      const char* input;
+      const char* arithmetic = "fp32";
+    };
+    std::vector<Size> sizes;
     switch (preset) {
       case Preset::smoke:
         // Degenerate; around the 16-tile of iso; around the 128-block of the others and its
         // 32-sub-blocks; one, two and several blocks, with and without a remainder.
         for (std::int64_t n :
              {1, 2, 3, 15, 16, 17, 31, 37, 127, 128, 129, 131, 160, 255, 256, 257, 389, 512, 643}) {
-          sizes.emplace_back(n, "random");
+          sizes.push_back({n, "random"});
         }
-        sizes.emplace_back(400, "rodinia");
+        sizes.push_back({400, "rodinia"});
         // Stability: within a sub-block, at its edge, and behind several diagonal blocks.
-        for (std::int64_t n : {4, 33, 160, 389}) sizes.emplace_back(n, "ill_conditioned");
-        sizes.emplace_back(300, "uniform");
-        sizes.emplace_back(300, "graded");
+        for (std::int64_t n : {4, 33, 160, 389}) sizes.push_back({n, "ill_conditioned"});
+        sizes.push_back({300, "uniform"});
+        sizes.push_back({300, "graded"});
+        // Without an update behind a group, with one tile of it, and with several, cut off.
+        for (std::int64_t n : {100, 256, 389, 643, 1100}) sizes.push_back({n, "random", "tf32x3"});
+        for (const char* input : {"rodinia", "uniform", "graded", "ill_conditioned"}) {
+          sizes.push_back({643, input, "tf32x3"});
+        }
         break;
       case Preset::quick:
         sizes = {{2048, "random"}};
@@ -90,13 +122,14 @@ class Lud final : public App {
         sizes = {{8192, "random"}, {2048, "random"}};
         break;
       case Preset::sweep:
-        for (std::int64_t n : {512, 1024, 2048, 4096, 8192, 16384}) sizes.emplace_back(n, "random");
+        for (std::int64_t n : {512, 1024, 2048, 4096, 8192, 16384}) sizes.push_back({n, "random"});
         break;
     }
     std::vector<Parameters> all;
-    for (const auto& [n, input] : sizes) {
-      all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
-                                              {"n", std::to_string(n)}, {"input", input}});
+    for (const auto& [n, input, arithmetic] : sizes) {
+      all.emplace_back(parameter_specs(),
+                       std::map<std::string, std::string>{
+                           {"n", std::to_string(n)}, {"input", input}, {"arithmetic", arithmetic}});
     }
     return all;
   }
@@ -109,7 +142,7 @@ class Lud final : public App {
     // n (n - 1) / 2 divisions, and a multiplication and a subtraction for each (n-1) n (2n-1) / 6
     // updates.
     w.operations = n * (n - 1) / 2 + (n - 1) * n * (2 * n - 1) / 3;
-    w.kind = Work::Kind::fp32;
+    w.kind = arithmetic_of(p) == Arithmetic::fp32 ? Work::Kind::fp32 : Work::Kind::tf32x3;
     w.bytes_read = n * n * sizeof(float);
     w.bytes_written = n * n * sizeof(float);
     w.dependent_operations = 3 * (n - 1);  // pivot to pivot: reciprocal, multiplication, FMA
@@ -120,7 +153,7 @@ class Lud final : public App {
     // The matrix, the copy it is restored from, and one row each for the two scratch blocks.
     const std::int64_t matrices = checked_product({p.integer("n"), pitch_of(p), 2, sizeof(float)},
                                                   "two matrices of n x n x 4 bytes");
-    return matrices + std::int64_t{2 * sizeof(float)} * panel_width * panel_width;
+    return matrices + std::int64_t{2 * sizeof(float)} * panel_width * panel_width + parts_bytes(p);
   }
 
   Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {

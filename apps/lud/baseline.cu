@@ -47,6 +47,7 @@ struct ThroughRegisters {
   using Tile = TileT;
   using Diagonal = ChunksThroughRegisters;
   using Panel = PanelThroughRegisters;
+  using Feed = RegisterFeed;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 2;

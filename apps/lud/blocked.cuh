@@ -18,12 +18,16 @@
 // - bytes_in_flight: what a tile's block can have in flight.
 // - Diagonal: how the diagonal block comes, load() into DiagonalBlock::lu (false: this block is
 //   done), whether it pads an incomplete one, and how many blocks take part.
+// - Panel: the mover of a whole tile of a panel (PanelTile::solve() tells what it has).
+// - Feed: how split panels come to tensor cores (tensor_update.cuh), or NoFeed.
+//
+// Its functions:
+//
 // - Mover(shared, ...): starts the first copies of a tile.
 // - acquire(), slice(), release(): the next slice of the operands.
 // - between(chunk): what it does while one is multiplied; between_all(): where a warp has nothing
 //   to multiply.
 // - finish(acc, thread): the result to global memory.
-// - Panel: the mover of a whole tile of a panel (PanelTile::solve() tells what it has).
 #pragma once
 
 #include <memory>
@@ -38,6 +42,7 @@
 #include "apps/lud/panel.cuh"
 #include "apps/lud/pieces.cuh"
 #include "apps/lud/schedules.hpp"
+#include "apps/lud/tensor_update.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/ptx/shared_memory.cuh"
@@ -237,16 +242,26 @@ struct TileKernel {
   }
 };
 
+/// Why a config that computes with `arithmetic` does not serve a problem.
+inline std::optional<std::string> objection(Arithmetic arithmetic, const Problem& p) {
+  if (p.arithmetic == arithmetic) return std::nullopt;
+  return arithmetic == Arithmetic::fp32
+             ? "computes in fp32; arithmetic=tf32x3 asks for updates on tensor cores"
+             : "computes trailing updates by three products of tf32; add arithmetic=tf32x3";
+}
+
 template <template <class Tile> class Mover>
 ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
   const Grouping grouping = named.grouping;
   const Start start = named.start;
   const PanelTiles panels = named.panels;
+  const Arithmetic arithmetic = named.arithmetic;
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using SmallPanel = Mover<SolveTile>;
   using WholePanel = TileKernel<typename Large::Panel>;
   using Diagonal = typename Large::Diagonal;
+  using Update = TensorUpdate<typename Large::Feed>;
   ConfigOf<Problem> config;
   config.info.schedule = std::string(named.name);
   config.info.name = config.info.schedule + suffix;
@@ -265,14 +280,21 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
       TileKernel<SmallPanel>::use()};
   // Only where it is launched: it needs more shared memory than some devices have.
   if (panels != PanelTiles::small) config.info.kernels.push_back(WholePanel::use());
-  if (start == Start::dependent) {
-    config.info.geometry.push_back({"dependent_launch", 1});
-    config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
-      if (d.compute_capability >= 90) return std::nullopt;
-      return "programmatic dependent launch needs compute capability 9.0";
-    };
+  if (start == Start::dependent) config.info.geometry.push_back({"dependent_launch", 1});
+  if (arithmetic == Arithmetic::tf32x3) {
+    for (const KernelUse& use : Update::uses()) config.info.kernels.push_back(use);
   }
-  config.prepare = [grouping, start, panels](const Problem& p, const Device& device) -> Launch {
+  config.unsupported = [start, arithmetic](const Problem& p,
+                                           const Device& d) -> std::optional<std::string> {
+    if (auto other = objection(arithmetic, p)) return other;
+    if (arithmetic == Arithmetic::tf32x3 && d.compute_capability != 90) {
+      return "wgmma exists on compute capability 9.0 alone";
+    }
+    if (start == Start::in_turn || d.compute_capability >= 90) return std::nullopt;
+    return "programmatic dependent launch needs compute capability 9.0";
+  };
+  config.prepare = [grouping, start, panels, arithmetic](const Problem& p,
+                                                         const Device& device) -> Launch {
     const LaunchShape block{dim3(Diagonal::cluster), dim3(block_threads),
                             sizeof(DiagonalBlock) + 128, Diagonal::cluster};
     allow_launch(reinterpret_cast<const void*>(diagonal<Diagonal>), block);
@@ -281,6 +303,8 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
     const TileKernel<SmallPanel> small_panel(p);
     std::optional<WholePanel> whole_panel;
     if (panels != PanelTiles::small) whole_panel.emplace(p);
+    std::optional<Update> update;
+    if (arithmetic == Arithmetic::tf32x3) update.emplace(p);
     const auto streams = std::make_shared<LookAhead>();
     const auto launches =
         schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count, panels);
@@ -302,6 +326,8 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
           small_panel(p, l.products, stream, dependent);
         } else if (l.products.region == Region::panels) {
           (*whole_panel)(p, l.products, stream, dependent);
+        } else if (update && l.products.region == Region::rest) {
+          (*update)(p, l.products, stream);
         } else if (l.products.small) {
           small(p, l.products, stream, dependent);
         } else {
@@ -324,8 +350,17 @@ template <template <class Tile> class Mover>
 std::vector<ConfigOf<Problem>> configs(ConfigOf<Problem> iso, ConfigOf<Problem> iso_walk) {
   constexpr int cluster = Mover<BlockTile>::cluster;
   const std::string suffix = cluster > 1 ? "/cluster-" + std::to_string(cluster) : "";
+  constexpr bool feeds = !std::is_same_v<typename Mover<BlockTile>::Feed, NoFeed>;
+  for (ConfigOf<Problem>* original : {&iso, &iso_walk}) {
+    original->unsupported = [](const Problem& p, const Device&) {
+      return objection(Arithmetic::fp32, p);
+    };
+  }
   std::vector<ConfigOf<Problem>> all{std::move(iso)};
-  for (const Blocked& schedule : blocked_schedules) all.push_back(blocked<Mover>(schedule, suffix));
+  for (const Blocked& schedule : blocked_schedules) {
+    if (!feeds && schedule.arithmetic == Arithmetic::tf32x3) continue;
+    all.push_back(blocked<Mover>(schedule, suffix));
+  }
   all.push_back(std::move(iso_walk));
   return all;
 }

@@ -120,6 +120,7 @@ struct OwnSlots : SliceRing<TileT> {
   using Tile = TileT;
   using Diagonal = OwnChunks;
   using Panel = CopiedPanel<Ask::early>;
+  using Feed = NoFeed;
 
   __device__ OwnSlots(unsigned char* shared, NoMaps view, const Problem& p, const TileProduct& tile,
                       int thread)
@@ -143,8 +144,18 @@ ConfigOf<Problem> original() {
                                   Schedule::tiles > 1 ? 2 : 1, 3 * RodiniaTile::bytes);
 }
 
+std::vector<Declined> declined() {
+  std::vector<Declined> all;
+  for (std::string_view name : blocked_names(Arithmetic::tf32x3)) {
+    all.push_back({std::string(name),
+                   "wgmma reads rows that no single thread owns: a thread would use what others "
+                   "have copied, which is overlap"});
+  }
+  return all;
+}
+
 const bool registered = register_variant<Problem>(
-    "lud", Strategy::drop_off, configs<OwnSlots>(original<Iso>(), original<IsoWalk>()));
+    "lud", Strategy::drop_off, configs<OwnSlots>(original<Iso>(), original<IsoWalk>()), declined());
 
 }  // namespace
 }  // namespace amasia::lud

@@ -6,6 +6,7 @@
 #include "apps/lud/diagonal_sent.cuh"
 #include "apps/lud/panel_boxes.cuh"
 #include "apps/lud/rodinia_cluster.cuh"
+#include "apps/lud/tensor_boxes.cuh"
 #include "variants/ptx/cluster_begin.cuh"
 #include "variants/ptx/tensor.cuh"
 
@@ -20,6 +21,7 @@ struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
   using Ring = BoxRing<Tile, Tile::a_half_rows>;
   using Diagonal = SentHalf;
   using Panel = PanelBoxes<2>;
+  using Feed = TensorBoxes<2>;
   using View = BlockedMaps;
   using Ring::consumer, Ring::produced, Ring::storage, Ring::t;
   static constexpr int cluster = 2, stages = Ring::stages;

@@ -5,12 +5,14 @@
 #include <memory>
 #include <vector>
 
+#include "apps/common/tf32.hpp"
 #include "apps/common/verification_report.cuh"
 #include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/instance.hpp"
 #include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "variants/device/cuda.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::lud {
 namespace {
@@ -133,10 +135,15 @@ class DeviceInstance final : public LudInstance {
         pristine_(cells()),
         matrix_(cells()),
         lower_(panel_width * panel_width),
-        upper_(panel_width * panel_width) {
+        upper_(panel_width * panel_width),
+        parts_(parts_rows() * parts_columns * 2) {
     problem_.matrix = {matrix_.data(), n_, n_, pitch_};
     problem_.lower = {lower_.data(), panel_width, panel_width, panel_width};
     problem_.upper = {upper_.data(), panel_width, panel_width, panel_width};
+    problem_.arithmetic = arithmetic_of(p);
+    const auto rows = static_cast<std::int64_t>(parts_rows());
+    problem_.left = {parts_.data(), rows, parts_columns, parts_columns};
+    problem_.right = {parts_.data() + rows * parts_columns, rows, parts_columns, parts_columns};
     fill();
   }
 
@@ -147,6 +154,7 @@ class DeviceInstance final : public LudInstance {
                                 cudaMemcpyDeviceToDevice, stream));
     lower_.poison(stream);
     upper_.poison(stream);
+    if (parts_.size() > 0) parts_.poison(stream);
   }
   bool repeatable() const override { return false; }  // L and U are no matrix to decompose again
 
@@ -170,6 +178,11 @@ class DeviceInstance final : public LudInstance {
  private:
   std::size_t cells() const {
     return static_cast<std::size_t>(checked_product({n_, pitch_}, "n x pitch"));
+  }
+  static constexpr std::int64_t parts_columns = most_panels * panel_width;
+  std::size_t parts_rows() const {
+    if (arithmetic_of(parameters_) == Arithmetic::fp32) return 0;
+    return static_cast<std::size_t>(matrix::rows_of_parts(round_up(n_, panel_width)));
   }
   Grid<const float> grid(const DeviceArray<float>& array) const {
     return {array.data(), n_, n_, pitch_};
@@ -263,7 +276,7 @@ class DeviceInstance final : public LudInstance {
   std::int64_t n_, pitch_;
   int challenge_ = 0;
   HostMatrix given_;  // from a file
-  DeviceArray<float> pristine_, matrix_, lower_, upper_;
+  DeviceArray<float> pristine_, matrix_, lower_, upper_, parts_;
   Problem problem_;
 };
 

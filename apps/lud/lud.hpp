@@ -27,6 +27,13 @@ inline constexpr int panel_width = 128;
 /// warp when the block itself is decomposed.
 inline constexpr int solve_edge = 32;
 
+/// Panels that a schedule updates with at most (blocked.hpp).
+inline constexpr int most_panels = 10;
+
+/// What trailing updates are computed with: FFMA, or three products of tf32, as accurate as fp32
+/// (apps/common/tf32.hpp), on tensor cores. Everything else is FFMA in either.
+enum class Arithmetic { fp32, tf32x3 };
+
 /// What a variant works on. Device pointers. `matrix` holds A and ends with L and U in its place;
 /// the padding behind its rows may be read and overwritten. The scratch blocks are free for the
 /// variant; the blocked schedule keeps what panels are solved with in them: the diagonal block's L
@@ -35,6 +42,10 @@ struct Problem {
   Grid<float> matrix;
   Grid<float> lower;  // (panel_width, panel_width)
   Grid<float> upper;  // (panel_width, panel_width)
+  Arithmetic arithmetic = Arithmetic::fp32;
+  // Of tf32x3, free for the variant: a group's panels as parts (row_of_hi()), of L, and of U
+  // transposed. As many rows as whole blocks have, and most_panels * panel_width columns.
+  Grid<float> left, right;
 };
 
 /// random: strictly diagonally dominant. rodinia: what Rodinia's create_matrix makes. The others
@@ -49,6 +60,7 @@ enum class Input { random, rodinia, uniform, graded, ill_conditioned };
 
 const std::vector<ParameterSpec>& parameter_specs();
 Input input_of(const Parameters& p);
+Arithmetic arithmetic_of(const Parameters& p);
 
 /// Diagonal of the random matrix before its sign and spread. The other elements of a row are
 /// uniform in

@@ -80,6 +80,7 @@ struct Ring : SliceRing<TileT> {
   using Tile = TileT;
   using Diagonal = AsyncChunks;
   using Panel = CopiedPanel<Ask::early>;
+  using Feed = CopyFeed<TensorStages::count - 1>;
   using SliceRing<Tile>::SliceRing;
 
   __device__ void acquire() const {

@@ -31,6 +31,7 @@ struct AtOnce {
   using Tile = TileT;
   using Diagonal = AsyncChunks;
   using Panel = CopiedPanel<Ask::when_due>;
+  using Feed = CopyFeed<1>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 1;

@@ -29,6 +29,7 @@ struct Blocked {
   Start start;
   PanelTiles panels;
   std::string_view summary;
+  Arithmetic arithmetic = Arithmetic::fp32;
 };
 
 inline constexpr Blocked blocked_schedules[] = {
@@ -64,7 +65,37 @@ inline constexpr Blocked blocked_schedules[] = {
     {"blocked-128-shrinking-late-dependent-panels-128", shrinking_late, Start::dependent,
      PanelTiles::large_where_many,
      "as blocked-128-shrinking-late-dependent, long panels in tiles of 128 x 128"},
+    {"blocked-128-shrinking-dependent-tf32x3", shrinking, Start::dependent, PanelTiles::small,
+     "as blocked-128-shrinking-dependent, trailing updates by three products of tf32 (wgmma)",
+     Arithmetic::tf32x3},
+    {"blocked-128-shrinking-dependent-panels-128-tf32x3", shrinking, Start::dependent,
+     PanelTiles::large_where_many, "the same, long panels in tiles of 128 x 128",
+     Arithmetic::tf32x3},
+    {"blocked-128x4-dependent-tf32x3",
+     {4, 1},
+     Start::dependent,
+     PanelTiles::small,
+     "blocks of 128, updated by groups of four panels by three products of tf32 (wgmma)",
+     Arithmetic::tf32x3},
 };
+
+/// A schedule's groups have no more panels than the problem has room for.
+constexpr bool fit_into_parts() {
+  for (const Blocked& b : blocked_schedules) {
+    if (b.grouping.most > most_panels) return false;
+  }
+  return true;
+}
+static_assert(fit_into_parts());
+
+/// Those of an arithmetic.
+inline std::vector<std::string_view> blocked_names(Arithmetic arithmetic) {
+  std::vector<std::string_view> names;
+  for (const Blocked& b : blocked_schedules) {
+    if (b.arithmetic == arithmetic) names.push_back(b.name);
+  }
+  return names;
+}
 
 inline std::vector<Schedule> all_schedules() {
   std::vector<Schedule> all{

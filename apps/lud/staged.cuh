@@ -152,6 +152,40 @@ struct SliceRing {
   }
 };
 
+/// Slices of split panels, IN_FLIGHT of them on their way at one time; with one, each is waited for
+/// at once.
+template <int IN_FLIGHT>
+struct CopyFeed : PieceFeed {
+  static constexpr int registers = 40;
+  static constexpr std::size_t bytes_in_flight = std::size_t{IN_FLIGHT} * TensorTile::slice_bytes;
+  static_assert(IN_FLIGHT < TensorStages::count);
+
+  static __device__ __forceinline__ void produce(const TensorStages& stages, const View&,
+                                                 const Problem& p, const PlaceInParts& place) {
+    PiecesOfParts pieces(p, place);
+    TensorStages::State filling, arriving;
+    int on_their_way = 0;
+#pragma unroll 1
+    for (int slice = 0; slice < place.slices; ++slice, ++filling) {
+      stages.acquire(filling);
+      const unsigned stage = async::shared_address(stages.at(filling));
+      const auto copy = [&](unsigned to, const float* from) { async::copy16(stage + to, from); };
+      pieces.each<0, PiecesOfParts::of_operand>(copy);
+      pieces.each<PiecesOfParts::of_operand, PiecesOfParts::of_operand>(copy);
+      async::commit();
+      pieces.next_slice();
+      if (++on_their_way < IN_FLIGHT) continue;
+      async::wait<IN_FLIGHT - 1>();
+      hand_over(stages.full(arriving));
+      ++arriving;
+      --on_their_way;
+    }
+    async::wait<0>();
+#pragma unroll 1
+    for (; on_their_way > 0; --on_their_way, ++arriving) hand_over(stages.full(arriving));
+  }
+};
+
 /// When the squares of B are asked for: all at the start, or each when it is due.
 enum class Ask { early, when_due };
 

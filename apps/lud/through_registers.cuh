@@ -37,6 +37,42 @@ struct ChunksThroughRegisters {
   }
 };
 
+/// Slices of split panels: a thread holds half of its pieces of one, and stores them.
+struct RegisterFeed : PieceFeed {
+  static constexpr int held = PiecesOfParts::of_operand;  // pieces: those of an operand
+  static constexpr int registers = (4 * held + 40) / 8 * 8;
+  static constexpr std::size_t bytes_in_flight = std::size_t{held} * 16 * TensorTile::warpgroup;
+
+  static __device__ __forceinline__ void produce(const TensorStages& stages, const View&,
+                                                 const Problem& p, const PlaceInParts& place) {
+    PiecesOfParts pieces(p, place);
+    TensorStages::State state;
+#pragma unroll 1
+    for (int slice = 0; slice < place.slices; ++slice, ++state) {
+      bring<0>(stages, state, pieces);
+      bring<held>(stages, state, pieces);
+      pieces.next_slice();
+      hand_over(stages.full(state));
+    }
+  }
+
+ private:
+  template <int FIRST>
+  static __device__ __forceinline__ void bring(const TensorStages& stages,
+                                               const TensorStages::State& state,
+                                               const PiecesOfParts& pieces) {
+    int4 of_operand[held];
+    int i = 0;
+    pieces.each<FIRST, held>(
+        [&](unsigned, const float* from) { of_operand[i++] = global::load16(from); });
+    if (FIRST == 0) stages.acquire(state);
+    const unsigned stage = async::shared_address(stages.at(state));
+    i = 0;
+    pieces.each<FIRST, held>(
+        [&](unsigned to, const float*) { async::store16(stage + to, of_operand[i++]); });
+  }
+};
+
 /// A whole tile of a panel: while a warp solves a square, its next one is in registers.
 struct PanelThroughRegisters : PanelRows {
   using View = NoMaps;

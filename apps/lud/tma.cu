@@ -5,6 +5,7 @@
 #include "apps/lud/box_ring.cuh"
 #include "apps/lud/panel_boxes.cuh"
 #include "apps/lud/rodinia_boxes.cuh"
+#include "apps/lud/tensor_boxes.cuh"
 #include "variants/device/tensor_map.hpp"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
@@ -50,6 +51,7 @@ struct Bulk : BoxRing<TileT, TileT::a_box_rows> {
   using Ring = BoxRing<Tile, Tile::a_box_rows>;
   using Diagonal = BulkRows;
   using Panel = PanelBoxes<1>;
+  using Feed = TensorBoxes<1>;
   using View = BlockedMaps;
   using Ring::consumer, Ring::produced, Ring::storage, Ring::t;
   static constexpr int cluster = 1, stages = Ring::stages;

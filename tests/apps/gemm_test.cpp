@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -25,11 +24,15 @@
 #include "apps/gemm/turns.hpp"
 #include "apps/gemm/walk.hpp"
 #include "harness/registry.hpp"
+#include "tests/apps/tf32x3_replay.hpp"
 #include "tests/messages.hpp"
 #include "variants/geometry/box.hpp"
 
 namespace amasia::gemm {
 namespace {
+
+using matrix::Products;
+using matrix::three_products;
 
 Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& mode = "fp32") {
   return Parameters(parameter_specs(), {{"m", std::to_string(m)},
@@ -487,48 +490,6 @@ TEST(Split, PutsHiAndLoOfEightRowsIntoGroups) {
   EXPECT_EQ(matrix::rows_of_parts(1), 16);
 }
 
-/// What Hopper's tensor cores make of tf32: four terms and the sum so far, cut off below 24 bits.
-class TensorSum {
- public:
-  void add(const float* a, const float* b, int terms) {
-    for (int first = 0; first < terms; first += 4) {
-      for (int i = first; i < first + 4; ++i) value_ += double{a[i]} * b[i];
-      if (value_ == 0) continue;
-      const double unit = std::ldexp(1.0, std::ilogb(value_) - 23);
-      value_ = std::trunc(value_ / unit) * unit;
-    }
-  }
-  float value() const { return static_cast<float>(value_); }
-
- private:
-  double value_ = 0;
-};
-
-enum class Products { three, without_lo_hi };
-
-/// An element of C as the kernels of mode tf32x3 compute it (WgmmaTf32x3).
-float by_parts(const std::vector<float>& a, const std::vector<float>& b,
-               Products products = Products::three) {
-  constexpr std::size_t slice = matrix::terms_of_tensor_sum, step = 8;
-  float sum = 0;
-  for (std::size_t first = 0; first < a.size(); first += slice) {
-    std::array<float, slice> a_hi{}, a_lo{}, b_hi{}, b_lo{};
-    for (std::size_t i = first; i < std::min(first + slice, a.size()); ++i) {
-      const matrix::Parts x = matrix::split(a[i]), y = matrix::split(b[i]);
-      a_hi[i - first] = x.hi, a_lo[i - first] = x.lo;
-      b_hi[i - first] = y.hi, b_lo[i - first] = y.lo;
-    }
-    TensorSum of_slice;
-    for (std::size_t i = 0; i < slice; i += step) {
-      if (products == Products::three) of_slice.add(&a_lo[i], &b_hi[i], step);
-      of_slice.add(&a_hi[i], &b_lo[i], step);
-    }
-    of_slice.add(a_hi.data(), b_hi.data(), slice);
-    sum += of_slice.value();
-  }
-  return sum;
-}
-
 /// Errors of many sums, over the root of the sum of the squared terms.
 struct Errors {
   double squares = 0, worst = 0;
@@ -617,9 +578,9 @@ TEST_P(ThreeProducts, AreAboutAsAccurateAsFp32) {
     Errors of_parts, of_fma, of_two;
     for (int i = 0; i < (k > 2000 ? 60 : 300); ++i) {
       GetParam().make(random, a, b);
-      of_parts.add(by_parts(a, b), a, b);
+      of_parts.add(three_products(a, b), a, b);
       of_fma.add(by_fma(a, b), a, b);
-      of_two.add(by_parts(a, b, Products::without_lo_hi), a, b);
+      of_two.add(three_products(a, b, Products::without_lo_hi), a, b);
     }
     if (k >= 64) {
       EXPECT_LT(of_parts.rms(), GetParam().times * of_fma.rms()) << k;
@@ -646,7 +607,7 @@ TEST(ThreeProductsOfTiny, LoseBitsOfLo) {
       for_each_term(random, a.size(), [&](std::size_t j, float x, float y) {
         a[j] = std::ldexp(x, exponent), b[j] = std::ldexp(y, 60);
       });
-      errors.add(by_parts(a, b), a, b);
+      errors.add(three_products(a, b), a, b);
     }
     EXPECT_LT(errors.rms(), error) << exponent;
     EXPECT_GT(errors.rms(), error / 16) << exponent;
@@ -665,7 +626,7 @@ TEST(ThreeProductsOfTheApp, PassTheVerificationAtOddSizes) {
           a.push_back(input_element(7, 0, Mode::tf32x3, k, i, q));
           b.push_back(input_element(7, 1, Mode::tf32x3, n, q, j));
         }
-        errors.add(by_parts(a, b, products), a, b);
+        errors.add(three_products(a, b, products), a, b);
       }
     }
     const bool right = products == Products::three;

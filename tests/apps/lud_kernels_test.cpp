@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "apps/lud/panel.cuh"
 #include "apps/lud/tiles.cuh"
 #include "tests/apps/lud_matrices.hpp"
+#include "tests/apps/tf32x3_replay.hpp"
 
 namespace amasia::lud {
 namespace {
@@ -36,7 +38,8 @@ struct NothingBetween {
 /// A matrix with the pitch that the strategies have, and the scratch blocks.
 class Run {
  public:
-  Run(const HostMatrix& m, bool small_panels)
+  /// `products`: of trailing updates, by tensor cores; FFMA where there are none.
+  Run(const HostMatrix& m, bool small_panels, std::optional<matrix::Products> products = {})
       : n_(static_cast<int>(m.n)),
         pitch_((n_ + 31) / 32 * 32),
         cells_(static_cast<std::size_t>(n_) * pitch_, nothing),
@@ -56,7 +59,7 @@ class Run {
           solve_whole(panels.tile(1, block));
         }
       }
-      update((step + 1) * panel_width);
+      update((step + 1) * panel_width, products);
     }
   }
   const float* data() const { return cells_.data(); }
@@ -167,7 +170,8 @@ class Run {
     });
   }
   /// What lies behind `next` loses the product of the panels before it.
-  void update(int next) {
+  void update(int next, std::optional<matrix::Products> products) {
+    if (products) return update_by_parts(next, *products);
     std::vector<float> sum(n_);
     for (int i = next; i < n_; ++i) {
       std::fill(sum.begin(), sum.end(), 0.0f);
@@ -178,18 +182,32 @@ class Run {
     }
   }
 
+  /// The same as tensor_update.cuh computes it.
+  void update_by_parts(int next, matrix::Products products) {
+    std::vector<std::vector<float>> columns(n_);
+    for (int j = next; j < n_; ++j) {
+      for (int k = next - panel_width; k < next; ++k) columns[j].push_back(at(k, j));
+    }
+    for (int i = next; i < n_; ++i) {
+      const std::vector<float> row(&at(i, next - panel_width), &at(i, next));
+      for (int j = next; j < n_; ++j) at(i, j) -= matrix::three_products(row, columns[j], products);
+    }
+  }
+
   int n_, pitch_;
   std::vector<float> cells_, lower_, upper_;
 };
 
 void expect_as_stable_as_elimination(const HostMatrix& m, const std::string& what) {
   const Verdict plain = compare(eliminated(m).data(), m.n, m, Normalisation::unit_lower);
-  for (bool small_panels : {true, false}) {
-    const Run run(m, small_panels);
+  const auto check = [&](const Run& run, const std::string& how) {
     const Verdict v = compare(run.data(), run.pitch(), m, Normalisation::unit_lower);
-    EXPECT_TRUE(v.passed) << what << ": " << v.error << " > " << v.bound;
-    EXPECT_LE(v.error, 4 * plain.error) << what << (small_panels ? "" : ", whole tiles");
-  }
+    EXPECT_TRUE(v.passed) << what << how << ": " << v.error << " > " << v.bound;
+    EXPECT_LE(v.error, 4 * plain.error) << what << how;
+  };
+  check(Run(m, true), "");
+  check(Run(m, false), ", whole tiles");
+  if (m.n > panel_width) check(Run(m, false, matrix::Products::three), ", three products");
 }
 
 TEST(LudKernels, DecomposeAsStablyAsElimination) {
@@ -202,7 +220,7 @@ TEST(LudKernels, DecomposeAsStablyAsElimination) {
   for (const char* input : {"rodinia", "ill_conditioned"}) {
     expect_as_stable_as_elimination(generated(300, input), input);
   }
-  for (std::int64_t n : {32, 64, 256}) {
+  for (std::int64_t n : {32, 64, 256}) {  // as Rodinia's files
     expect_as_stable_as_elimination(product_of_triangles(n, 3), std::to_string(n));
   }
   for (std::int64_t n : {1, 33, 100, 129}) {  // the last block is incomplete
@@ -232,6 +250,12 @@ TEST(LudKernels, AreStableBehindNearlySingularLeadingBlocks) {
       expect_as_stable_as_elimination(m, "leading_" + std::to_string(edge));
     }
   }
+}
+
+TEST(LudKernels, AForgottenProductOfUpdatesIsRefused) {
+  const HostMatrix m = generated(160, "ill_conditioned");
+  const lud::Run run(m, false, matrix::Products::without_lo_hi);
+  EXPECT_FALSE(compare(run.data(), run.pitch(), m, Normalisation::unit_lower).passed);
 }
 
 /// What a mover of whole tiles brings is every square that the tile's warps read, once, at places

@@ -687,7 +687,12 @@ TEST(App, WorkAndBytes) {
   ASSERT_NE(app, nullptr);
   EXPECT_EQ(app->work(size(2)).operations, 1 + 2);  // one division, one update
   EXPECT_NEAR(app->work(size(8192)).operations / (2.0 / 3 * 8192. * 8192 * 8192), 1, 1e-3);
+  EXPECT_EQ(app->work(size(2)).kind, Work::Kind::fp32);
   EXPECT_EQ(app->device_bytes(size(33)), 2 * 33 * 64 * 4 + 2 * 128 * 128 * 4);
+  // Two groups of ten panels in two parts, of whole blocks, besides.
+  const Parameters tf32x3(parameter_specs(), {{"n", "33"}, {"arithmetic", "tf32x3"}});
+  EXPECT_EQ(app->work(tf32x3).kind, Work::Kind::tf32x3);
+  EXPECT_EQ(app->device_bytes(tf32x3) - app->device_bytes(size(33)), 2 * 256 * 1280 * 4);
   EXPECT_THROW(size(0), UsageError);
   EXPECT_THROW(size((std::int64_t{1} << 20) + 1), UsageError);
 }

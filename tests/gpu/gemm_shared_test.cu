@@ -72,11 +72,13 @@ class AddedTooEarly {
 
  private:
   static std::size_t successors(cudaGraphNode_t node) {
-    std::size_t count = 0;
+    cudaGraphNode_t nodes[4];
+    cudaGraphEdgeData edges[4];  // a dependent launch's is of another kind
+    std::size_t count = 4;
 #if CUDART_VERSION >= 13000
-    AMASIA_CUDA(cudaGraphNodeGetDependentNodes(node, nullptr, nullptr, &count));
+    AMASIA_CUDA(cudaGraphNodeGetDependentNodes(node, nodes, edges, &count));
 #else
-    AMASIA_CUDA(cudaGraphNodeGetDependentNodes(node, nullptr, &count));
+    AMASIA_CUDA(cudaGraphNodeGetDependentNodes_v2(node, nodes, edges, &count));
 #endif
     return count;
   }
