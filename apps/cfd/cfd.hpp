@@ -1,0 +1,105 @@
+// cfd: the compressible Euler equations on an unstructured mesh of elements with four faces, by
+// finite volumes (Rodinia's euler3d, after Corrigan et al. 2009). U = (density, momentum, density x
+// energy), five numbers of an element. An iteration:
+//
+//   old = U;  for i:  step(i) = 1/2 / (sqrt(area(i)) (|v(i)| + c(i)))
+//   for stage = 0, 1, 2:
+//     for i:  flux(i) = sum over faces with normal n of
+//               neighbour b:  (F(U(i)) + F(U(b))) n / 2 - 0.2 |n| w (U(i) - U(b)) / 2
+//               far field:    (F(U(i)) + F(U(far))) n / 2
+//               wing:         (0, p(i) n, 0)
+//     for i:  U(i) = old(i) + step(i) / (4 - stage) flux(i)
+//
+// F is the flux of the Euler equations, w = |v(i)| + c(i) + |v(b)| + c(b), c = sqrt(1.4 p /
+// density).
+#pragma once
+
+#include <cstdint>
+
+#include "harness/app.hpp"
+#include "inputs/formats/mesh.hpp"
+#include "inputs/random.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/host_device.hpp"
+
+namespace amasia::cfd {
+
+inline constexpr int faces = formats::Mesh::faces;
+inline constexpr int variables = 5;  // density, three momenta, density x energy
+inline constexpr int stages_of_iteration = 3;
+inline constexpr std::int32_t wing = formats::Mesh::wing, far_field = formats::Mesh::far_field;
+
+/// What an element is to its neighbours, one sector of device memory: the five variables and what
+/// follows from them alone.
+struct alignas(32) Record {
+  float density, momentum_x, momentum_y, momentum_z;
+  float energy, pressure, wave, volume;  // wave: |v| + c; volume: 1 / density
+};
+
+/// A face: its normal, and what lies behind it.
+struct alignas(16) Face {
+  float x, y, z;
+  std::int32_t neighbour;
+};
+
+/// Arrays have `pitch` elements a plane, a multiple of every tile.
+struct Problem {
+  // Inputs, as Rodinia lays them out; the padding is NaN, and -1 as a number.
+  const float* areas;              // (pitch)
+  const std::int32_t* neighbours;  // (4, pitch)
+  const float* normals;            // (3, 4, pitch): x of all faces, then y, z
+  const float* initial;            // (5, pitch)
+  float* result;                   // (5, pitch)
+  float* scratch;                  // scratch_floats(pitch), aligned to 256 bytes
+  std::int64_t elements, pitch;
+  int iterations;
+  Record far;
+};
+
+/// Every tile's number of elements divides it: 192 of the original, 128 and 256.
+inline constexpr std::int64_t tile_multiple = 768;
+constexpr std::int64_t pitch_of(std::int64_t elements) { return round_up(elements, tile_multiple); }
+/// Three planes of records, four of faces, one of roots (records.cuh); the original needs less.
+constexpr std::int64_t scratch_floats_per_element = 3 * 8 + 4 * 4 + 1;
+
+/// Order of the generated elements. `front`: row by row of cubes, which is what a reordering for
+/// bandwidth gives. `scattered`: at random, nothing of a neighbour is near.
+enum class Order { front, scattered };
+
+Order order_of(const Parameters& p);
+const std::vector<ParameterSpec>& parameter_specs();
+
+/// The far field: Mach 1.2 along x, density 1.4, pressure 1, so that sound has speed 1.
+struct Gas {
+  double density, velocity[3], pressure;
+};
+inline constexpr double heat_ratio = 1.4;
+inline constexpr Gas far_gas{1.4, {1.2, 0, 0}, 1};
+
+/// The five variables of a gas, in fp64.
+inline void variables_of(const Gas& gas, double (&u)[variables]) {
+  double speed_squared = 0;
+  for (const double v : gas.velocity) speed_squared += v * v;
+  u[0] = gas.density;
+  for (int axis = 0; axis < 3; ++axis) u[1 + axis] = gas.density * gas.velocity[axis];
+  u[4] = gas.pressure / (heat_ratio - 1) + 0.5 * gas.density * speed_squared;
+}
+
+/// Variable `variable` of an element at the start: the far field, of which density, velocity and
+/// pressure vary from element to element by up to `swing`. Rodinia starts with the far field
+/// itself, where an element may take any other for its neighbour and nothing shows.
+inline constexpr double usual_swing = 0.1, challenging_swing = 0.3;
+inline float initial_value(std::uint64_t seed, std::uint64_t element, int variable, double swing) {
+  const auto varied = [&](int which) {
+    return 2 * swing * (static_cast<double>(random_unit(seed, 16 + which, element)) - 0.5);
+  };
+  Gas gas = far_gas;
+  gas.density *= 1 + varied(0);
+  for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] += varied(1 + axis);
+  gas.pressure *= 1 + varied(4);
+  double u[variables];
+  variables_of(gas, u);
+  return static_cast<float>(u[variable]);
+}
+
+}  // namespace amasia::cfd

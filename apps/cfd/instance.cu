@@ -1,0 +1,221 @@
+// The problem on the device: allocation, inputs, verification.
+//
+// All variants compute an element by the same roundings (kernel.cuh), so a result is compared
+// exactly, in every variable of every element, with that of the plainest kernel there is: one
+// thread per element, one stage per launch, Rodinia's arrays. That kernel is itself checked against
+// fp64 on the CPU over the whole mesh, after as many iterations as a bound can be derived for.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "apps/cfd/instance.hpp"
+#include "apps/cfd/kernel.cuh"
+#include "apps/cfd/mesh.hpp"
+#include "apps/common/verification_report.cuh"
+#include "variants/device/cuda.hpp"
+
+namespace amasia::cfd {
+namespace {
+
+constexpr int threads = 256;
+
+__device__ Record record_at(const float* planes, std::int64_t pitch, std::int64_t i) {
+  return complete(planes[i], planes[pitch + i], planes[2 * pitch + i], planes[3 * pitch + i],
+                  planes[4 * pitch + i]);
+}
+
+__global__ void reference_stage(Problem p, const float* now, const float* old, float* next,
+                                int stage) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i >= p.elements) return;
+  const Record own = record_at(now, p.pitch, i), before = record_at(old, p.pitch, i);
+  Sums sums;
+  for (int f = 0; f < faces; ++f) {
+    const Face face{p.normals[f * p.pitch + i], p.normals[(faces + f) * p.pitch + i],
+                    p.normals[(2 * faces + f) * p.pitch + i], p.neighbours[f * p.pitch + i]};
+    sums.add_face(own, face, face.neighbour >= 0 ? record_at(now, p.pitch, face.neighbour) : p.far);
+  }
+  const Record r =
+      advance(before, step_factor(root(p.areas[i]), before.wave), stage, sums.finish(own));
+  next[i] = r.density;
+  next[p.pitch + i] = r.momentum_x;
+  next[2 * p.pitch + i] = r.momentum_y;
+  next[3 * p.pitch + i] = r.momentum_z;
+  next[4 * p.pitch + i] = r.energy;
+}
+
+// Values that differ, or are no finite number.
+__global__ void find_differences(const float* got, const float* expected, std::int64_t elements,
+                                 std::int64_t pitch, VerificationReport* report) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i >= elements) return;
+  for (int k = 0; k < variables; ++k) {
+    const double value = got[k * pitch + i], right = expected[k * pitch + i];
+    report->add(fabs(value - right), 0, {k, i, value, right});
+  }
+}
+
+class DeviceInstance final : public CfdInstance {
+ public:
+  DeviceInstance(const Parameters& p, std::uint64_t seed)
+      : seed_(seed),
+        elements_(p.integer("elements")),
+        pitch_(pitch_of(elements_)),
+        keeps_result_(!p.text("out_file").empty()),
+        mesh_(host_mesh(p, seed)),
+        areas_(planes(1)),
+        normals_(planes(3 * faces)),
+        initial_(planes(variables)),
+        result_(planes(variables)),
+        scratch_(planes(scratch_floats_per_element)),
+        neighbours_(planes(faces)) {
+    // The padding stays NaN: a variant that takes it for data fails verification.
+    areas_.poison(nullptr);
+    normals_.poison(nullptr);
+    initial_.poison(nullptr);
+    neighbours_.poison(nullptr);
+    upload(areas_, 1, [this](int, std::int64_t i) { return mesh_.areas[i]; });
+    upload(neighbours_, faces,
+           [this](int f, std::int64_t i) { return mesh_.neighbours[faces * i + f]; });
+    upload(normals_, 3 * faces, [this](int plane, std::int64_t i) {
+      return mesh_.normals[3 * (faces * i + plane % faces) + plane / faces];
+    });
+    problem_.areas = areas_.data();
+    problem_.neighbours = neighbours_.data();
+    problem_.normals = normals_.data();
+    problem_.initial = initial_.data();
+    problem_.result = result_.data();
+    problem_.scratch = scratch_.data();
+    problem_.elements = elements_;
+    problem_.pitch = pitch_;
+    problem_.iterations = static_cast<int>(p.integer("iterations"));
+    problem_.far = far_record();
+    pose(0);
+  }
+
+  const Problem& problem() const override { return problem_; }
+
+  // The inputs are never written, so there is nothing to restore.
+  void reset(Stream stream) override {
+    result_.poison(stream);
+    scratch_.poison(stream);
+  }
+
+  int challenges() const override { return 1; }
+
+  void pose(int challenge) override {
+    posed_ = challenge;
+    host_initial_ =
+        host_initial(elements_, seed_, challenge == 0 ? usual_swing : challenging_swing);
+    upload(initial_, variables,
+           [this](int k, std::int64_t i) { return host_initial_[k * elements_ + i]; });
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  Verdict verify() override {
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    if (expected_of_ != posed_) {
+      if (expected_.size() == 0) expected_ = DeviceArray<float>(planes(variables));
+      if (!checked_) checked_ = check_on_cpu();
+      compute_expected(problem_.iterations);
+      expected_of_ = posed_;
+    }
+    if (!checked_->passed) return *checked_;
+    Verdict verdict{false, "exact", 0, 0, variables * elements_, 0};
+    const DeviceReport report;
+    find_differences<<<blocks(), threads>>>(result_.data(), expected_.data(), elements_, pitch_,
+                                            report.data());
+    AMASIA_CUDA(cudaGetLastError());
+    verdict = report.complete(verdict, "got");
+    if (verdict.passed && posed_ == 0 && keeps_result_ && right_.empty())
+      right_ = download(result_);
+    return verdict;
+  }
+
+  const HostVariables& right_result() const override {
+    if (right_.empty()) {
+      throw std::runtime_error("out_file is not written: no run of this size was right");
+    }
+    return right_;
+  }
+
+ private:
+  std::size_t planes(std::int64_t count) const {
+    return static_cast<std::size_t>(checked_product({count, pitch_}, "planes of elements"));
+  }
+  unsigned blocks() const { return static_cast<unsigned>(ceil_div(elements_, threads)); }
+
+  // value(plane, element) of every element; the padding is left alone.
+  template <class T, class Value>
+  void upload(const DeviceArray<T>& to, int count, const Value& value) const {
+    std::vector<T> plane(static_cast<std::size_t>(elements_));
+    for (int k = 0; k < count; ++k) {
+      for (std::int64_t i = 0; i < elements_; ++i) plane[i] = value(k, i);
+      AMASIA_CUDA(cudaMemcpy(to.data() + k * pitch_, plane.data(), plane.size() * sizeof(T),
+                             cudaMemcpyHostToDevice));
+    }
+  }
+  HostVariables download(const DeviceArray<float>& from) const {
+    HostVariables to(static_cast<std::size_t>(variables * elements_));
+    AMASIA_CUDA(cudaMemcpy2D(to.data(), elements_ * sizeof(float), from.data(),
+                             pitch_ * sizeof(float), elements_ * sizeof(float), variables,
+                             cudaMemcpyDeviceToHost));
+    return to;
+  }
+
+  // What `iterations` make of the posed input. Uses scratch, never result; what it leaves there no
+  // later run may take for its own.
+  void compute_expected(int iterations) {
+    float* const first = scratch_.data();
+    float* const second = first + variables * pitch_;
+    AMASIA_CUDA(
+        cudaMemcpy(expected_.data(), initial_.data(), expected_.bytes(), cudaMemcpyDeviceToDevice));
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      // Only an element's own thread reads what it was, so the last stage may overwrite it.
+      float* const ways[][2] = {
+          {expected_.data(), first}, {first, second}, {second, expected_.data()}};
+      for (int stage = 0; stage < stages_of_iteration; ++stage) {
+        reference_stage<<<blocks(), threads>>>(problem_, ways[stage][0], expected_.data(),
+                                               ways[stage][1], stage);
+        AMASIA_CUDA(cudaGetLastError());
+      }
+    }
+    scratch_.poison(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  Verdict check_on_cpu() {
+    const int iterations = std::min(problem_.iterations, checked_iterations);
+    compute_expected(iterations);
+    Verdict v =
+        compare(download(expected_).data(), elements_, reference(mesh_, host_initial_, iterations),
+                error_bound(mesh_, iterations));
+    v.norm = "the reference on the device against fp64 on the CPU, " + v.norm;
+    return v;
+  }
+
+  std::uint64_t seed_;
+  std::int64_t elements_, pitch_;
+  bool keeps_result_;
+  formats::Mesh mesh_;
+  HostVariables host_initial_;
+  DeviceArray<float> areas_, normals_, initial_, result_, scratch_;
+  DeviceArray<std::int32_t> neighbours_;
+  DeviceArray<float> expected_;  // allocated when the first result is verified
+  Problem problem_{};
+  int posed_ = 0;
+  int expected_of_ = -1;            // the input that expected_ belongs to
+  std::optional<Verdict> checked_;  // the kernel that computes expected_
+  HostVariables right_;
+};
+
+const bool registered = register_instance_factory(
+    "cfd", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
+      return std::make_unique<DeviceInstance>(p, seed);
+    });
+
+}  // namespace
+}  // namespace amasia::cfd
