@@ -1,0 +1,218 @@
+// Elements as records of one sector, a launch for each stage: what all schedules but iso are for
+// every strategy. A run packs the inputs, computes its stages, and unpacks the result.
+//
+// Records have three places. The first holds what was before the iteration; the last stage
+// overwrites it, because only an element's own thread still reads it then.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apps/cfd/kernel.cuh"
+#include "apps/cfd/schedules.hpp"
+#include "harness/variant.hpp"
+#include "variants/device/dependent_launch.cuh"
+
+namespace amasia::cfd {
+
+/// Arguments of a stage. Padding up to the pitch may be copied, but holds no data.
+struct StageView {
+  const Record* now;
+  const Record* old;
+  Record* next;
+  const Face* faces;   // (4, pitch)
+  const float* roots;  // of the areas
+  std::int64_t pitch;
+  int elements, tiles;
+  int stage;
+  Record far;
+};
+
+/// The tiles of a block: its first one, and as long as there are more, the one `gridDim.x` on.
+struct TileRun {
+  int tile, tiles;
+  __device__ explicit TileRun(const StageView& v)
+      : tile(static_cast<int>(blockIdx.x)), tiles(v.tiles) {}
+  __device__ bool done() const { return tile >= tiles; }
+  __device__ void next() { tile += static_cast<int>(gridDim.x); }
+  /// First element of the tile that comes `ahead` later.
+  __device__ std::int64_t first(int ahead = 0) const {
+    return (tile + std::int64_t{ahead} * gridDim.x) * tile_threads;
+  }
+  __device__ bool has(int ahead) const { return tile + std::int64_t{ahead} * gridDim.x < tiles; }
+};
+
+__device__ __forceinline__ Record load_record(const Record* from) {
+  const auto* const halves = reinterpret_cast<const float4*>(from);
+  const float4 a = halves[0], b = halves[1];
+  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+}
+__device__ __forceinline__ void store_record(Record* to, const Record& r) {
+  auto* const halves = reinterpret_cast<float4*>(to);
+  halves[0] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
+  halves[1] = make_float4(r.energy, r.pressure, r.wave, r.volume);
+}
+__device__ __forceinline__ Face load_face(const Face* from) {
+  const int4 f = *reinterpret_cast<const int4*>(from);
+  return {__int_as_float(f.x), __int_as_float(f.y), __int_as_float(f.z), f.w};
+}
+
+/// The flux of an element. neighbour(f, n) brings the record of element n, which is behind face f;
+/// all four are asked for before the first is used.
+template <class Neighbour>
+__device__ __forceinline__ Flux flux_of(const StageView& v, const Record& own,
+                                        const Face (&face)[faces], const Neighbour& neighbour) {
+  Record behind[faces];
+#pragma unroll
+  for (int f = 0; f < faces; ++f) {
+    behind[f] = v.far;
+    if (face[f].neighbour >= 0) behind[f] = neighbour(f, face[f].neighbour);
+  }
+  Sums sums;
+#pragma unroll
+  for (int f = 0; f < faces; ++f) sums.add_face(own, face[f], behind[f]);
+  return sums.finish(own);
+}
+
+/// The element after the stage.
+__device__ __forceinline__ Record after_stage(const StageView& v, const Record& old,
+                                              float root_of_area, const Flux& flux) {
+  return advance(old, step_factor(root_of_area, old.wave), v.stage, flux);
+}
+
+/// Neighbours from a tile in shared memory that begins at element `first`, others from where they
+/// lie.
+struct FromTile {
+  const StageView& v;
+  const Record* tile;
+  std::int64_t first;
+  __device__ __forceinline__ Record operator()(int, int n) const {
+    const auto place = static_cast<unsigned>(n - static_cast<int>(first));
+    return place < tile_threads ? load_record(tile + place) : load_record(v.now + n);
+  }
+};
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS)
+    pack_records(Problem p, Record* records, Face* to, float* roots) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
+  if (i >= p.elements) return;
+  const auto at = [&](int k) { return p.initial[k * p.pitch + i]; };
+  store_record(records + i, complete(at(0), at(1), at(2), at(3), at(4)));
+#pragma unroll
+  for (int f = 0; f < faces; ++f) {
+    const auto normal = [&](int axis) { return p.normals[(axis * faces + f) * p.pitch + i]; };
+    to[f * p.pitch + i] = {normal(0), normal(1), normal(2), p.neighbours[f * p.pitch + i]};
+  }
+  roots[i] = root(p.areas[i]);
+}
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) unpack_records(Problem p, const Record* records) {
+  wait_for_predecessor();
+  const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
+  if (i >= p.elements) return;
+  const Record r = load_record(records + i);
+  p.result[i] = r.density;
+  p.result[p.pitch + i] = r.momentum_x;
+  p.result[2 * p.pitch + i] = r.momentum_y;
+  p.result[3 * p.pitch + i] = r.momentum_z;
+  p.result[4 * p.pitch + i] = r.energy;
+}
+
+/// How a variant's kernel of a stage is launched: blocks of a cluster, dynamic shared memory, what
+/// a block has in flight, stages of its ring, and what tells the config from others of its
+/// schedule.
+struct Movement {
+  int clusters = 1;
+  std::size_t shared_bytes = 0;
+  std::size_t bytes_in_flight = 0;
+  int stages = 1;
+  std::string suffix{};
+};
+
+/// A run by `kernel`, as the schedule of (tiles, start).
+inline Launch records_launch(void (*kernel)(StageView), const Problem& p, const Device& device,
+                             Tiles tiles, Start start, const Movement& m) {
+  auto* const records = reinterpret_cast<Record*>(p.scratch);
+  auto* const packed_faces = reinterpret_cast<Face*>(records + 3 * p.pitch);
+  auto* const roots = reinterpret_cast<float*>(packed_faces + faces * p.pitch);
+  const std::int64_t count = ceil_div(p.elements, tile_threads);
+  FollowingShape shape;
+  shape.block = dim3(tile_threads);
+  shape.dynamic_shared_bytes = m.shared_bytes;
+  shape.cluster_blocks = static_cast<unsigned>(m.clusters);
+  allow_launch(reinterpret_cast<const void*>(kernel), shape);
+  std::int64_t blocks = round_up(count, m.clusters);
+  if (tiles == Tiles::walk) {
+    const int fit = resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
+    blocks = std::min<std::int64_t>(blocks, std::max(fit / m.clusters, 1) * m.clusters);
+  }
+  shape.grid = dim3(static_cast<unsigned>(blocks));
+  LaunchShape plain;
+  plain.grid = dim3(static_cast<unsigned>(count));
+  plain.block = dim3(tile_threads);
+  StageView view{records,
+                 records,
+                 nullptr,
+                 packed_faces,
+                 roots,
+                 p.pitch,
+                 static_cast<int>(p.elements),
+                 static_cast<int>(count),
+                 0,
+                 p.far};
+  return [=](Stream stream) {
+    launch(pack_records<tile_threads>, plain, stream, p, records, packed_faces, roots);
+    for (int iteration = 0; iteration < p.iterations; ++iteration) {
+      for (int stage = 0; stage < stages_of_iteration; ++stage) {
+        StageView v = view;
+        v.stage = stage;
+        v.now = records + stage * p.pitch;
+        v.next = records + (stage + 1) % stages_of_iteration * p.pitch;
+        // Kernels read faces before they wait for their predecessor; the first one must not.
+        FollowingShape s = shape;
+        s.early = start == Start::dependent && iteration + stage > 0;
+        launch(kernel, s, stream, v);
+      }
+    }
+    FollowingShape last;
+    last.grid = plain.grid;
+    last.block = plain.block;
+    last.early = start == Start::dependent;
+    launch(unpack_records<tile_threads>, last, stream, p, records);
+  };
+}
+
+/// Adds the configs of `kernel` at all schedules of records.
+inline void add_records(std::vector<ConfigOf<Problem>>& all, void (*kernel)(StageView),
+                        const Movement& m) {
+  for (const Tiles tiles : {Tiles::one, Tiles::walk}) {
+    for (const Start start : starts) {
+      ConfigOf<Problem> config;
+      config.info.schedule = config.info.name = name_of(tiles, start);
+      if (!m.suffix.empty()) config.info.name += "/" + m.suffix;
+      config.info.geometry = {{"threads", tile_threads}, {"elements_per_thread", 1}};
+      if (m.clusters > 1) config.info.geometry.push_back({"cluster_blocks", m.clusters});
+      config.info.movement = {{"stages", m.stages}, {"producer_warps", 0}};
+      config.info.kernels = {
+          {reinterpret_cast<const void*>(kernel), tile_threads, m.shared_bytes, m.clusters,
+           m.bytes_in_flight},
+          {reinterpret_cast<const void*>(pack_records<tile_threads>), tile_threads},
+          {reinterpret_cast<const void*>(unpack_records<tile_threads>), tile_threads}};
+      config.prepare = [=](const Problem& p, const Device& d) {
+        return records_launch(kernel, p, d, tiles, start, m);
+      };
+      if (start == Start::dependent) {
+        config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
+          if (d.compute_capability >= 90) return std::nullopt;
+          return "programmatic dependent launch needs compute capability 9.0";
+        };
+      }
+      all.push_back(std::move(config));
+    }
+  }
+}
+
+}  // namespace amasia::cfd
