@@ -134,8 +134,7 @@ HostVariables reference_fp32(const Mesh& mesh, const HostVariables& initial, int
   const Record far = far_record();
   std::vector<Record> now(static_cast<std::size_t>(elements)), next(now.size());
   for (std::int64_t i = 0; i < elements; ++i) {
-    const auto at = [&](int k) { return initial[k * elements + i]; };
-    now[i] = complete(at(0), at(1), at(2), at(3), at(4));
+    now[i] = record_at(initial.data(), elements, i);
   }
   for (int iteration = 0; iteration < iterations; ++iteration) {
     const std::vector<Record> old = now;
@@ -155,9 +154,7 @@ HostVariables reference_fp32(const Mesh& mesh, const HostVariables& initial, int
   }
   HostVariables result(initial.size());
   for (std::int64_t i = 0; i < elements; ++i) {
-    const Record& r = now[i];
-    const float values[] = {r.density, r.momentum_x, r.momentum_y, r.momentum_z, r.energy};
-    for (int k = 0; k < variables; ++k) result[k * elements + i] = values[k];
+    store_at(result.data(), elements, i, now[i]);
   }
   return result;
 }

@@ -22,11 +22,6 @@ namespace {
 
 constexpr int threads = 256;
 
-__device__ Record record_at(const float* planes, std::int64_t pitch, std::int64_t i) {
-  return complete(planes[i], planes[pitch + i], planes[2 * pitch + i], planes[3 * pitch + i],
-                  planes[4 * pitch + i]);
-}
-
 __global__ void reference_stage(Problem p, const float* now, const float* old, float* next,
                                 int stage) {
   const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
@@ -38,13 +33,8 @@ __global__ void reference_stage(Problem p, const float* now, const float* old, f
                     p.normals[(2 * faces + f) * p.pitch + i], p.neighbours[f * p.pitch + i]};
     sums.add_face(own, face, face.neighbour >= 0 ? record_at(now, p.pitch, face.neighbour) : p.far);
   }
-  const Record r =
-      advance(before, step_factor(root(p.areas[i]), before.wave), stage, sums.finish(own));
-  next[i] = r.density;
-  next[p.pitch + i] = r.momentum_x;
-  next[2 * p.pitch + i] = r.momentum_y;
-  next[3 * p.pitch + i] = r.momentum_z;
-  next[4 * p.pitch + i] = r.energy;
+  store_at(next, p.pitch, i,
+           advance(before, step_factor(root(p.areas[i]), before.wave), stage, sums.finish(own)));
 }
 
 // Values that differ, or are no finite number.

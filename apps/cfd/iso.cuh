@@ -32,17 +32,8 @@ struct IsoView {
     return {normals[at], normals[axis + at], normals[2 * axis + at], neighbours[at]};
   }
   /// The record of an element, computed from its variables as often as it is asked for.
-  __device__ Record record(int i) const {
-    return complete(now[i], now[pitch + i], now[2 * pitch + i], now[3 * pitch + i],
-                    now[4 * pitch + i]);
-  }
-  __device__ void store_flux(int i, const Flux& flux) const {
-    fluxes[i] = flux.density;
-    fluxes[pitch + i] = flux.momentum_x;
-    fluxes[2 * pitch + i] = flux.momentum_y;
-    fluxes[3 * pitch + i] = flux.momentum_z;
-    fluxes[4 * pitch + i] = flux.energy;
-  }
+  __device__ Record record(int i) const { return record_at(now, pitch, i); }
+  __device__ void store_flux(int i, const Flux& flux) const { store_at(fluxes, pitch, i, flux); }
 };
 
 /// The five variables of an element in another place, such as shared memory.
@@ -61,18 +52,10 @@ template <int THREADS>
 __global__ void __launch_bounds__(THREADS) iso_time_step(IsoView v, int stage) {
   const int i = IsoView::element();
   if (i >= v.elements) return;
-  const auto old = [&](int k) { return v.old[k * v.pitch + i]; };
   const auto flux = [&](int k) { return v.fluxes[k * v.pitch + i]; };
-  Record before{};
-  before.density = old(0), before.momentum_x = old(1), before.momentum_y = old(2);
-  before.momentum_z = old(3), before.energy = old(4);
-  const Record r =
-      advance(before, v.steps[i], stage, {flux(0), flux(1), flux(2), flux(3), flux(4)});
-  v.now[i] = r.density;
-  v.now[v.pitch + i] = r.momentum_x;
-  v.now[2 * v.pitch + i] = r.momentum_y;
-  v.now[3 * v.pitch + i] = r.momentum_z;
-  v.now[4 * v.pitch + i] = r.energy;
+  store_at(v.now, v.pitch, i,
+           advance(record_at(v.old, v.pitch, i), v.steps[i], stage,
+                   {flux(0), flux(1), flux(2), flux(3), flux(4)}));
 }
 
 /// The config iso around a kernel of the fluxes. `clusters`: blocks of a cluster.

@@ -55,6 +55,22 @@ AMASIA_HD inline Record complete(float density, float momentum_x, float momentum
   return r;
 }
 
+/// An element's record from its variables in planes.
+AMASIA_HD inline Record record_at(const float* planes, std::int64_t pitch, std::int64_t i) {
+  return complete(planes[i], planes[pitch + i], planes[2 * pitch + i], planes[3 * pitch + i],
+                  planes[4 * pitch + i]);
+}
+
+/// The five of a Record or a Flux into planes.
+template <class Five>
+AMASIA_HD void store_at(float* planes, std::int64_t pitch, std::int64_t i, const Five& of) {
+  planes[i] = of.density;
+  planes[pitch + i] = of.momentum_x;
+  planes[2 * pitch + i] = of.momentum_y;
+  planes[3 * pitch + i] = of.momentum_z;
+  planes[4 * pitch + i] = of.energy;
+}
+
 struct Flux {
   float density = 0, momentum_x = 0, momentum_y = 0, momentum_z = 0, energy = 0;
 };

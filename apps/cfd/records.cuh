@@ -98,8 +98,7 @@ __global__ void __launch_bounds__(THREADS)
     pack_records(Problem p, Record* records, Face* to, float* roots) {
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
   if (i >= p.elements) return;
-  const auto at = [&](int k) { return p.initial[k * p.pitch + i]; };
-  store_record(records + i, complete(at(0), at(1), at(2), at(3), at(4)));
+  store_record(records + i, record_at(p.initial, p.pitch, i));
 #pragma unroll
   for (int f = 0; f < faces; ++f) {
     const auto normal = [&](int axis) { return p.normals[(axis * faces + f) * p.pitch + i]; };
@@ -113,12 +112,7 @@ __global__ void __launch_bounds__(THREADS) unpack_records(Problem p, const Recor
   wait_for_predecessor();
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
   if (i >= p.elements) return;
-  const Record r = load_record(records + i);
-  p.result[i] = r.density;
-  p.result[p.pitch + i] = r.momentum_x;
-  p.result[2 * p.pitch + i] = r.momentum_y;
-  p.result[3 * p.pitch + i] = r.momentum_z;
-  p.result[4 * p.pitch + i] = r.energy;
+  store_at(p.result, p.pitch, i, load_record(records + i));
 }
 
 /// How a variant's kernel of a stage is launched: blocks of a cluster, dynamic shared memory, what
@@ -130,6 +124,7 @@ struct Movement {
   std::size_t bytes_in_flight = 0;
   int stages = 1;
   std::string suffix{};
+  int l2_ahead = 0;  // tiles
 };
 
 /// A run by `kernel`, as the schedule of (tiles, start).
@@ -195,7 +190,8 @@ inline void add_records(std::vector<ConfigOf<Problem>>& all, void (*kernel)(Stag
       if (!m.suffix.empty()) config.info.name += "/" + m.suffix;
       config.info.geometry = {{"threads", tile_threads}, {"elements_per_thread", 1}};
       if (m.clusters > 1) config.info.geometry.push_back({"cluster_blocks", m.clusters});
-      config.info.movement = {{"stages", m.stages}, {"producer_warps", 0}};
+      config.info.movement = {
+          {"stages", m.stages}, {"producer_warps", 0}, {"l2_ahead", m.l2_ahead}};
       config.info.kernels = {
           {reinterpret_cast<const void*>(kernel), tile_threads, m.shared_bytes, m.clusters,
            m.bytes_in_flight},

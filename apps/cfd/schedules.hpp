@@ -7,7 +7,7 @@
 namespace amasia::cfd {
 
 /// Threads of a block, one for an element. iso has Rodinia's (its BLOCK_SIZE_0); 256 consecutive
-/// elements hold more of each other's neighbours, and four such blocks still share an SM.
+/// elements hold more of each other's neighbours, and three such blocks share an SM (80 registers).
 inline constexpr int iso_threads = 192, tile_threads = 256;
 
 /// How the launches of a run follow each other. `dependent`: by programmatic dependent launch.
