@@ -69,13 +69,24 @@ class Cfd final : public App {
       case Preset::smoke:
         // Degenerate; a cube; around the tiles of 192 and 256 elements and clusters of four of
         // them; primes; more tiles than blocks that fit.
-        sizes = {{1, 1},     {1, 5},      {2, 3},
-                 {5, 2},     {6, 4},      {7, 1, "scattered"},
-                 {191, 3},   {192, 2},    {193, 5},
-                 {255, 1},   {256, 4},    {257, 2, "scattered"},
-                 {769, 3},   {1009, 7},   {1025, 2, "scattered"},
-                 {9973, 3},  {100003, 2}, {250007, 1, "scattered"},
-                 {600011, 1}};
+        sizes = {{1, 1},
+                 {1, 5},
+                 {2, 3},
+                 {5, 2},
+                 {6, 4},
+                 {7, 1, "scattered"},
+                 {191, 3},
+                 {192, 2},
+                 {193, 5},
+                 {255, 1},
+                 {256, 4},
+                 {257, 2, "scattered"},
+                 {769, 3},
+                 {1009, 7},
+                 {1025, 2, "scattered"},
+                 {9973, 3},
+                 {100003, 2, "scattered"},
+                 {350003, 1}};
         break;
       case Preset::quick:
         sizes = {{rodinia, 100}, {rodinia, 100, "scattered"}, {6291456, 5}};
