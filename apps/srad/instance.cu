@@ -1,0 +1,241 @@
+// The problem on the device: allocation, inputs, verification.
+//
+// All variants compute a pixel by the same roundings (kernel.cuh) and sum integers, so a result is
+// compared bit for bit, in every pixel, with that of the plainest kernels there are: one thread per
+// pixel, C in one launch and pixels in the next. Their iterations are checked in fp64 on the CPU,
+// each from the image that it started with, because errors of many iterations have no useful bound:
+// where pixels are rougher than the image, diffusion sharpens.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/common/verification_report.cuh"
+#include "apps/srad/cpu_reference.hpp"
+#include "apps/srad/sums.cuh"
+#include "variants/device/cuda.hpp"
+
+namespace amasia::srad {
+namespace {
+
+constexpr int plain_threads = 256;
+
+/// Calls use(row, column) for the pixels of a thread: one column, every gridDim.y-th row.
+template <class Use>
+__device__ void each_pixel(std::int64_t rows, std::int64_t columns, const Use& use) {
+  const std::int64_t c = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (c >= columns) return;
+  for (std::int64_t r = blockIdx.y; r < rows; r += gridDim.y) use(r, c);
+}
+
+__global__ void generate_image(Grid<float> image, std::uint64_t seed, int challenge) {
+  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+    image.at(r, c) = generated_pixel(seed, challenge, r, c, image.columns);
+  });
+}
+
+// Each thread adds up several rows, because additions to one address wait for each other.
+constexpr unsigned rows_of_threads = 64;
+__global__ void plain_sums(Grid<const float> image, Sums* sums) {
+  long long values = 0, squares = 0;
+  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+    const long long q = quantised(image.at(r, c));
+    values += q;
+    squares += q * q;
+  });
+  add_to(sums + (blockIdx.x * blockDim.x + threadIdx.x) % slots, values, squares);
+}
+
+__device__ Gradient plain_gradient(const Grid<const float>& image, std::int64_t r, std::int64_t c) {
+  const float own = image.at(r, c);
+  return {r > 0 ? image.at(r - 1, c) - own : 0, r < image.rows - 1 ? image.at(r + 1, c) - own : 0,
+          c > 0 ? image.at(r, c - 1) - own : 0,
+          c < image.columns - 1 ? image.at(r, c + 1) - own : 0};
+}
+
+__global__ void plain_coefficients(Grid<const float> image, Grid<float> coefficient,
+                                   const Speckle* k) {
+  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+    coefficient.at(r, c) = diffusion(image.at(r, c), plain_gradient(image, r, c), *k);
+  });
+}
+
+__global__ void plain_update(Grid<const float> image, Grid<const float> coefficient, Grid<float> to,
+                             float quarter_lambda) {
+  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+    const Gradient d = plain_gradient(image, r, c);
+    const float east = c < image.columns - 1 ? coefficient.at(r, c + 1) : 0;
+    const float south = r < image.rows - 1 ? coefficient.at(r + 1, c) : 0;
+    to.at(r, c) = diffused(image.at(r, c), inflow(d, coefficient.at(r, c), east), d.south, south,
+                           quarter_lambda);
+  });
+}
+
+__global__ void plain_speckle(const Sums* sums, std::int64_t pixels, Speckle* speckle) {
+  long long values = 0, squares = 0;
+  for (int i = 0; i < slots; ++i) {
+    values += sums[i].values;
+    squares += sums[i].squares;
+  }
+  *speckle = speckle_of(speckle_scale(values, squares, pixels));
+}
+
+// Pixels that differ in any bit, or are no finite number.
+__global__ void compare_images(Grid<const float> got, Grid<const float> expected,
+                               VerificationReport* report) {
+  each_pixel(got.rows, got.columns, [&](std::int64_t r, std::int64_t c) {
+    const float value = got.at(r, c), right = expected.at(r, c);
+    const bool same = isfinite(value) && __float_as_uint(value) == __float_as_uint(right);
+    const double error = fabs(double{value} - right);
+    // 0 for equal bits, and never 0 for others: the bound is 0.
+    report->add(same ? 0 : error > 0 ? error : INFINITY, 0, {r, c, value, right});
+  });
+}
+
+class SradInstance final : public InstanceOf<Problem> {
+ public:
+  SradInstance(const Parameters& p, std::uint64_t seed)
+      : seed_(seed),
+        rows_(p.integer("rows")),
+        columns_(p.integer("cols")),
+        pitch_(padded_pitch<float>(columns_)),
+        quarter_lambda_(quarter_lambda(p)) {
+    refuse_overflow(p);
+    for (DeviceArray<float>& array : grids_) array = DeviceArray<float>(pixels());
+    sums_ = DeviceArray<Sums>((static_cast<std::size_t>(p.integer("iterations")) + 1) * slots);
+    speckle_ = DeviceArray<Speckle>(1);
+    problem_.image = readable(image_);
+    problem_.result = grid(result_);
+    problem_.scratch = grid(scratch_);
+    problem_.coefficient = grid(coefficient_);
+    problem_.north = grid(north_);
+    problem_.south = grid(south_);
+    problem_.west = grid(west_);
+    problem_.east = grid(east_);
+    problem_.sums = sums_.data();
+    problem_.speckle = speckle_.data();
+    problem_.quarter_lambda = static_cast<float>(quarter_lambda_);
+    problem_.iterations = static_cast<int>(p.integer("iterations"));
+    // The padding stays NaN: a variant that takes it for data fails verification.
+    image_.poison(nullptr);
+    pose(0);
+  }
+
+  const Problem& problem() const override { return problem_; }
+
+  // The input is never written, so there is nothing to restore.
+  void reset(Stream stream) override {
+    for (const DeviceArray<float>* array :
+         {&result_, &scratch_, &coefficient_, &north_, &south_, &west_, &east_}) {
+      array->poison(stream);
+    }
+    sums_.poison(stream);
+    speckle_.poison(stream);
+  }
+
+  int challenges() const override { return 1; }
+
+  void pose(int challenge) override {
+    posed_ = challenge;
+    generate_image<<<plain_grid(), plain_threads>>>(grid(image_), seed_, challenge);
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  Verdict verify() override {
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    if (expected_of_ != posed_) {
+      wrong_ = compute_expected();
+      expected_of_ = posed_;
+    }
+    if (wrong_) return *wrong_;
+    const DeviceReport report;
+    compare_images<<<plain_grid(), plain_threads>>>(readable(result_), readable(expected_),
+                                                    report.data());
+    AMASIA_CUDA(cudaGetLastError());
+    Verdict verdict;
+    verdict.norm = "exact";
+    verdict.checked = rows_ * columns_;
+    return report.complete(verdict, "got");
+  }
+
+ private:
+  std::size_t pixels() const {
+    return static_cast<std::size_t>(checked_product({rows_, pitch_}, "rows x pitch"));
+  }
+  Grid<float> grid(const DeviceArray<float>& array) const {
+    return {array.data(), rows_, columns_, pitch_};
+  }
+  Grid<const float> readable(const DeviceArray<float>& array) const {
+    return {array.data(), rows_, columns_, pitch_};
+  }
+  dim3 plain_grid() const {
+    return dim3(static_cast<unsigned>((columns_ + plain_threads - 1) / plain_threads),
+                static_cast<unsigned>(std::min<std::int64_t>(rows_, 16384)));
+  }
+  Image<float> download(const Grid<const float>& from) const {
+    Image<float> to{rows_, columns_,
+                    std::vector<float>(static_cast<std::size_t>(rows_ * columns_))};
+    AMASIA_CUDA(cudaMemcpy2D(to.pixels.data(), columns_ * sizeof(float), from.data,
+                             pitch_ * sizeof(float), columns_ * sizeof(float), rows_,
+                             cudaMemcpyDeviceToHost));
+    return to;
+  }
+
+  // What the iterations make of the posed input, in expected_; a verdict if the CPU finds one of
+  // them wrong. Uses what a run may use, never result; what it leaves there no later run may take
+  // for its own.
+  std::optional<Verdict> compute_expected() {
+    const std::vector<int> checked = checked_iterations(problem_.iterations, rows_ * columns_);
+    std::optional<Verdict> wrong;
+    Grid<const float> now = readable(image_);
+    for (int i = 0; i < problem_.iterations && !wrong; ++i) {
+      const bool last = (problem_.iterations - 1 - i) % 2 == 0;
+      const DeviceArray<float>& next = last ? expected_ : scratch_;
+      AMASIA_CUDA(cudaMemset(sums_.data(), 0, slots * sizeof(Sums)));
+      plain_sums<<<dim3(plain_grid().x, rows_of_threads), plain_threads>>>(now, sums_.data());
+      plain_speckle<<<1, 1>>>(sums_.data(), rows_ * columns_, speckle_.data());
+      plain_coefficients<<<plain_grid(), plain_threads>>>(now, grid(coefficient_), speckle_.data());
+      plain_update<<<plain_grid(), plain_threads>>>(now, readable(coefficient_), grid(next),
+                                                    problem_.quarter_lambda);
+      AMASIA_CUDA(cudaGetLastError());
+      if (std::binary_search(checked.begin(), checked.end(), i)) {
+        Verdict v = check_step(download(now), download(readable(next)), quarter_lambda_);
+        if (!v.passed) {
+          v.norm = "iteration " + std::to_string(i) +
+                   " of the reference on the device against fp64 on the CPU, " + v.norm;
+          wrong = v;
+        }
+      }
+      now = readable(next);
+    }
+    for (const DeviceArray<float>* array : {&scratch_, &coefficient_}) array->poison(nullptr);
+    sums_.poison(nullptr);
+    speckle_.poison(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    return wrong;
+  }
+
+  std::uint64_t seed_;
+  std::int64_t rows_, columns_, pitch_;
+  double quarter_lambda_;
+  DeviceArray<float> grids_[9];
+  DeviceArray<float>&image_ = grids_[0], &result_ = grids_[1], &scratch_ = grids_[2],
+  &coefficient_ = grids_[3], &north_ = grids_[4], &south_ = grids_[5], &west_ = grids_[6],
+  &east_ = grids_[7], &expected_ = grids_[8];
+  DeviceArray<Sums> sums_;
+  DeviceArray<Speckle> speckle_;
+  Problem problem_;
+  int posed_ = 0;
+  int expected_of_ = -1;          // the input that expected_ belongs to
+  std::optional<Verdict> wrong_;  // expected_ itself
+};
+
+const bool instance_registered = register_instance_factory(
+    "srad", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
+      return std::make_unique<SradInstance>(p, seed);
+    });
+
+}  // namespace
+}  // namespace amasia::srad
