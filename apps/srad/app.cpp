@@ -51,9 +51,8 @@ class Srad final : public App {
     std::vector<Size> sizes;
     switch (preset) {
       case Preset::smoke:
-        // Degenerate; around the 16-cell tile of iso; around the windows of 120 columns and the
-        // blocks of 480; around chunks of 8 rows; rows without padding, whose end is the next row's
-        // beginning; many iterations of small images, which become flat.
+        // Degenerate; around iso's tiles, windows of 120 columns, blocks of 480 and chunks of 8
+        // rows; rows without padding; many iterations of small images, which become flat.
         sizes = {{1, 1, 1},      {1, 1, 5},       {1, 37, 2},      {41, 1, 3},
                  {1, 4096, 2},   {2, 2, 4},       {3, 5, 6, 1000}, {16, 16, 1},
                  {15, 17, 2},    {17, 33, 5, 1},  {31, 119, 3},    {8, 120, 2},
@@ -95,8 +94,7 @@ class Srad final : public App {
     w.kind = Work::Kind::fp32;
     w.bytes_read = pixels * sizeof(float);
     w.bytes_written = pixels * sizeof(float);
-    // Difference, sum (2), mean, square, denominator, reciprocal, product, minimum, flows (2),
-    // pixel.
+    // From pixel to pixel: seven to C's denominator, then reciprocal, product, minimum and two FMA.
     w.dependent_operations = 12 * iterations;
     return w;
   }

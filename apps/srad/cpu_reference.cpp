@@ -9,10 +9,12 @@
 namespace amasia::srad {
 namespace {
 
+constexpr int one_thread = 65536;  // pixels that are not worth a second one
+
 /// q0 of srad.hpp, with every pixel rounded to whole quanta.
 double q0_of(const Image<double>& image) {
   long long values = 0, squares = 0;
-#pragma omp parallel for reduction(+ : values, squares)
+#pragma omp parallel for reduction(+ : values, squares) if (image.pixels.size() > one_thread)
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     const long long q = std::llrint((image.pixels[i] - 1.875) * 65536);
     values += q;
@@ -78,7 +80,7 @@ Image<double> iterate(const Image<double>& image, double quarter_lambda) {
                (r < rows - 1 ? own[columns] : *own) - *own, (c > 0 ? own[-1] : *own) - *own,
                (c < columns - 1 ? own[1] : *own) - *own);
   };
-#pragma omp parallel for
+#pragma omp parallel for if (rows * columns > one_thread)
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < columns; ++c) {
       coefficient[r * columns + c] =
@@ -92,7 +94,7 @@ Image<double> iterate(const Image<double>& image, double quarter_lambda) {
     }
   }
   Image<double> next{rows, columns, std::vector<double>(image.pixels.size())};
-#pragma omp parallel for
+#pragma omp parallel for if (rows * columns > one_thread)
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < columns; ++c) {
       const double* k = coefficient.data() + r * columns + c;
@@ -137,7 +139,7 @@ Verdict compare(const Image<float>& got, const Image<double>& expected, double b
   double largest = 0, largest_error = 0;
   std::int64_t mismatches = 0;
   const auto pixels = static_cast<std::int64_t>(expected.pixels.size());
-#pragma omp parallel for reduction(max : largest)
+#pragma omp parallel for reduction(max : largest) if (pixels > one_thread)
   for (std::int64_t i = 0; i < pixels; ++i) {
     largest = std::max(largest, std::abs(expected.pixels[i]));
   }
@@ -146,7 +148,8 @@ Verdict compare(const Image<float>& got, const Image<double>& expected, double b
     return std::isfinite(got.pixels[i]) ? std::abs(got.pixels[i] - expected.pixels[i])
                                         : std::numeric_limits<double>::infinity();
   };
-#pragma omp parallel for reduction(max : largest_error) reduction(+ : mismatches)
+#pragma omp parallel for reduction(max : largest_error) reduction(+ : mismatches) \
+    if (pixels > one_thread)
   for (std::int64_t i = 0; i < pixels; ++i) {
     largest_error = std::max(largest_error, error(i));
     mismatches += !(error(i) <= allowed);
@@ -160,8 +163,9 @@ Verdict compare(const Image<float>& got, const Image<double>& expected, double b
   verdict.passed = mismatches == 0;
   for (std::int64_t i = 0; i < pixels && mismatches > 0; ++i) {
     if (error(i) <= allowed) continue;
-    verdict.first_mismatches.push_back(
-        mismatch(i / expected.columns, i % expected.columns, got.pixels[i], expected.pixels[i]));
+    verdict.first_mismatches.push_back(fmt::format("({}, {}): got {:.9g}, expected {:.9g}",
+                                                   i / expected.columns, i % expected.columns,
+                                                   got.pixels[i], expected.pixels[i]));
     if (verdict.first_mismatches.size() == 5) break;
   }
   return verdict;
@@ -176,10 +180,6 @@ std::vector<int> checked_iterations(int iterations, std::int64_t pixels) {
         count == 1 ? 0 : static_cast<int>(std::int64_t{i} * (iterations - 1) / (count - 1)));
   }
   return chosen;
-}
-
-std::string mismatch(std::int64_t row, std::int64_t column, double got, double expected) {
-  return fmt::format("({}, {}): got {:.9g}, expected {:.9g}", row, column, got, expected);
 }
 
 Verdict check_references(const Parameters& p, std::uint64_t seed) {

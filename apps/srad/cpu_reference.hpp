@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "apps/srad/srad.hpp"
@@ -38,9 +37,6 @@ Verdict compare(const Image<float>& got, const Image<double>& expected, double b
 /// Which iterations of a run the CPU checks, in increasing order: all if it may check that many,
 /// else the first, the last, and others evenly between.
 std::vector<int> checked_iterations(int iterations, std::int64_t pixels);
-
-/// One line of Verdict::first_mismatches.
-std::string mismatch(std::int64_t row, std::int64_t column, double got, double expected);
 
 /// The verdict of comparing the two references with each other, which `verify --reference` reports.
 Verdict check_references(const Parameters& p, std::uint64_t seed);

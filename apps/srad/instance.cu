@@ -1,8 +1,8 @@
 // The problem on the device: allocation, inputs, verification.
 //
-// All variants compute a pixel by the same roundings (kernel.cuh) and sum integers, so a result is
-// compared bit for bit, in every pixel, with that of the plainest kernels there are: one thread per
-// pixel, C in one launch and pixels in the next. Their iterations are checked in fp64 on the CPU,
+// All variants compute a pixel by the same roundings (kernel.cuh) and sum integers. So a result is
+// compared bit for bit with that of the plainest kernels there are: one thread per pixel, C in one
+// launch and pixels in the next. Their iterations are checked in fp64 on the CPU,
 // each from the image that it started with, because errors of many iterations have no useful bound:
 // where pixels are rougher than the image, diffusion sharpens.
 #include <algorithm>
@@ -35,18 +35,6 @@ __global__ void generate_image(Grid<float> image, std::uint64_t seed, int challe
   });
 }
 
-// Each thread adds up several rows, because additions to one address wait for each other.
-constexpr unsigned rows_of_threads = 64;
-__global__ void plain_sums(Grid<const float> image, Sums* sums) {
-  long long values = 0, squares = 0;
-  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
-    const long long q = quantised(image.at(r, c));
-    values += q;
-    squares += q * q;
-  });
-  add_to(sums + (blockIdx.x * blockDim.x + threadIdx.x) % slots, values, squares);
-}
-
 __device__ Gradient plain_gradient(const Grid<const float>& image, std::int64_t r, std::int64_t c) {
   const float own = image.at(r, c);
   return {r > 0 ? image.at(r - 1, c) - own : 0, r < image.rows - 1 ? image.at(r + 1, c) - own : 0,
@@ -70,15 +58,6 @@ __global__ void plain_update(Grid<const float> image, Grid<const float> coeffici
     to.at(r, c) = diffused(image.at(r, c), inflow(d, coefficient.at(r, c), east), d.south, south,
                            quarter_lambda);
   });
-}
-
-__global__ void plain_speckle(const Sums* sums, std::int64_t pixels, Speckle* speckle) {
-  long long values = 0, squares = 0;
-  for (int i = 0; i < slots; ++i) {
-    values += sums[i].values;
-    squares += sums[i].squares;
-  }
-  *speckle = speckle_of(speckle_scale(values, squares, pixels));
 }
 
 // Pixels that differ in any bit, or are no finite number.
@@ -106,13 +85,10 @@ class SradInstance final : public InstanceOf<Problem> {
     sums_ = DeviceArray<Sums>((static_cast<std::size_t>(p.integer("iterations")) + 1) * slots);
     speckle_ = DeviceArray<Speckle>(1);
     problem_.image = readable(image_);
-    problem_.result = grid(result_);
-    problem_.scratch = grid(scratch_);
-    problem_.coefficient = grid(coefficient_);
-    problem_.north = grid(north_);
-    problem_.south = grid(south_);
-    problem_.west = grid(west_);
-    problem_.east = grid(east_);
+    Grid<float>* const written[] = {&problem_.result, &problem_.scratch, &problem_.coefficient,
+                                    &problem_.north,  &problem_.south,   &problem_.west,
+                                    &problem_.east};
+    for (int i = 0; i < 7; ++i) *written[i] = grid(grids_[i]);
     problem_.sums = sums_.data();
     problem_.speckle = speckle_.data();
     problem_.quarter_lambda = static_cast<float>(quarter_lambda_);
@@ -126,10 +102,7 @@ class SradInstance final : public InstanceOf<Problem> {
 
   // The input is never written, so there is nothing to restore.
   void reset(Stream stream) override {
-    for (const DeviceArray<float>* array :
-         {&result_, &scratch_, &coefficient_, &north_, &south_, &west_, &east_}) {
-      array->poison(stream);
-    }
+    for (int i = 0; i < 7; ++i) grids_[i].poison(stream);
     sums_.poison(stream);
     speckle_.poison(stream);
   }
@@ -194,8 +167,9 @@ class SradInstance final : public InstanceOf<Problem> {
       const bool last = (problem_.iterations - 1 - i) % 2 == 0;
       const DeviceArray<float>& next = last ? expected_ : scratch_;
       AMASIA_CUDA(cudaMemset(sums_.data(), 0, slots * sizeof(Sums)));
-      plain_sums<<<dim3(plain_grid().x, rows_of_threads), plain_threads>>>(now, sums_.data());
-      plain_speckle<<<1, 1>>>(sums_.data(), rows_ * columns_, speckle_.data());
+      // Few rows of blocks: additions to one address wait for each other.
+      first_sums<plain_threads><<<dim3(plain_grid().x, 64), plain_threads>>>(now, sums_.data());
+      scale_of_sums<lanes><<<1, lanes>>>(sums_.data(), rows_ * columns_, speckle_.data());
       plain_coefficients<<<plain_grid(), plain_threads>>>(now, grid(coefficient_), speckle_.data());
       plain_update<<<plain_grid(), plain_threads>>>(now, readable(coefficient_), grid(next),
                                                     problem_.quarter_lambda);
@@ -220,7 +194,7 @@ class SradInstance final : public InstanceOf<Problem> {
   std::uint64_t seed_;
   std::int64_t rows_, columns_, pitch_;
   double quarter_lambda_;
-  DeviceArray<float> grids_[9];
+  DeviceArray<float> grids_[9];  // what a run writes, in the order of Problem; then two more
   DeviceArray<float>&image_ = grids_[0], &result_ = grids_[1], &scratch_ = grids_[2],
   &coefficient_ = grids_[3], &north_ = grids_[4], &south_ = grids_[5], &west_ = grids_[6],
   &east_ = grids_[7], &expected_ = grids_[8];

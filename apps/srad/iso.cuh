@@ -54,8 +54,7 @@ struct Cell {
   __device__ TileOrigin coefficients() const { return {first_row, first_column}; }
 };
 
-/// What the first kernel computes of a pixel and its neighbours, of which those beyond the edge are
-/// ignored.
+/// What the first kernel computes of a pixel and its neighbours. Those beyond the edge are ignored.
 struct Coefficient {
   Gradient d;
   float c;
@@ -101,12 +100,6 @@ __device__ inline void sum_pixel(const IsoView& v, const Cell& cell, float pixel
 __device__ inline void store_pixel(const IsoView& v, const Cell& cell, float pixel) {
   if (cell.inside) v.result.at(cell.row, cell.column) = pixel;
   sum_pixel(v, cell, pixel);
-}
-
-template <int THREADS>
-__global__ void scale_of_sums(const Sums* sums, std::int64_t pixels, Speckle* speckle) {
-  const Speckle k = speckle_of_sums(sums, pixels);
-  if (threadIdx.x == 0) *speckle = k;
 }
 
 /// Iteration i, of which only the first does not read what it writes.

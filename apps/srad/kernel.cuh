@@ -2,7 +2,7 @@
 // variants agree bit for bit.
 //
 // With S = dN + dS + dW + dE, A = J + S / 4 and D = dN^2 + dS^2 + dW^2 + dE^2 the formula of
-// srad.hpp is q = (D / 2 - S^2 / 16) / A^2, since J^2 cancels, and
+// srad.hpp is q = (D / 2 - S^2 / 16) / A^2, since J^2 cancels. Then
 // C = q0 (1 + q0) / (q0^2 + q) = 2 q0 (1 + q0) A^2 / (2 q0^2 A^2 + D - S^2 / 8): one division where
 // the formula has five. By Cauchy D - S^2 / 8 >= D / 2, so C > 0 and only 1 has to be clamped.
 #pragma once

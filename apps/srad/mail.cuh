@@ -46,7 +46,7 @@ struct MailBox {
     const int rank = static_cast<int>(dsm::rank());
     const int from = UPWARDS ? rank - 1 : rank + 1, to = UPWARDS ? rank + 1 : rank - 1;
     const auto exists = [&](int r) {
-      return r >= 0 && r < cluster && place.chunk - rank + r < v.chunks;
+      return r >= 0 && r < cluster && place.chunk - rank + r < v.division.chunks;
     };
     const bool receives = place.row_count > 0 && exists(from);
     peer = place.row_count > 0 && exists(to) ? to : -1;

@@ -1,23 +1,11 @@
 // srad/overlap: cp.async into a ring of stages, and the next rows travel while these are computed
 // (Svedin et al. 2021, algorithm 2). A block of iso has one tile; there only the thread's own pixel
 // and differences travel while the coefficients are read.
-#include "apps/srad/iso.cuh"
 #include "apps/srad/own_cells.cuh"
 #include "apps/srad/tile_rows.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
 
 namespace amasia::srad {
 namespace {
-
-__global__ void __launch_bounds__(tile_threads) overlap_coefficients(IsoView v) {
-  __shared__ alignas(16) float pixels[PixelTile::elements];  // (18, 24)
-  const Cell cell(v);
-  async::copy_tile<PixelTile, tile_threads>(pixels, v.source, cell.pixels(), threadIdx.x);
-  async::commit();
-  async::wait<0>();
-  __syncthreads();
-  coefficient_of(v, cell, pixels).store(v, cell);
-}
 
 __global__ void __launch_bounds__(tile_threads) overlap_update(IsoView v) {
   __shared__ alignas(16) float c[CoefficientTile::elements];  // (17, 20)
@@ -72,7 +60,7 @@ struct RingRows {
 };
 
 std::vector<ConfigOf<Problem>> overlap_configs() {
-  std::vector<ConfigOf<Problem>> all{iso(overlap_coefficients, overlap_update)};
+  std::vector<ConfigOf<Problem>> all{iso(copied_coefficients<tile_threads>, overlap_update)};
   add_strips<RingRows>(all);
   return all;
 }

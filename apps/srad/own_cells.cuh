@@ -1,11 +1,22 @@
-// What only one thread of iso's second kernel reads, copied into slots of its own: register_bypass,
-// overlap and drop_off.
+// iso by cp.async: the first kernel of register_bypass and overlap, for which a block's only tile
+// is the same thing; and slots for the values of the second kernel that one thread reads alone.
 #pragma once
 
 #include "apps/srad/iso.cuh"
-#include "variants/ptx/cp_async.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
 
 namespace amasia::srad {
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) copied_coefficients(IsoView v) {
+  __shared__ alignas(16) float pixels[PixelTile::elements];  // (18, 24)
+  const Cell cell(v);
+  async::copy_tile<PixelTile, THREADS>(pixels, v.source, cell.pixels(), threadIdx.x);
+  async::commit();
+  async::wait<0>();
+  __syncthreads();
+  coefficient_of(v, cell, pixels).store(v, cell);
+}
 
 struct OwnCells {
   float slot[5][tile_threads];

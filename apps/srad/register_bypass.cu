@@ -1,22 +1,10 @@
 // srad/register_bypass: cp.async brings pixels to shared memory without a register, and the block
 // waits for them at once (Svedin et al. 2021, algorithm 1).
-#include "apps/srad/iso.cuh"
 #include "apps/srad/own_cells.cuh"
 #include "apps/srad/tile_rows.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
 
 namespace amasia::srad {
 namespace {
-
-__global__ void __launch_bounds__(tile_threads) register_bypass_coefficients(IsoView v) {
-  __shared__ alignas(16) float pixels[PixelTile::elements];  // (18, 24)
-  const Cell cell(v);
-  async::copy_tile<PixelTile, tile_threads>(pixels, v.source, cell.pixels(), threadIdx.x);
-  async::commit();
-  async::wait<0>();
-  __syncthreads();
-  coefficient_of(v, cell, pixels).store(v, cell);
-}
 
 __global__ void __launch_bounds__(tile_threads) register_bypass_update(IsoView v) {
   __shared__ alignas(16) float c[CoefficientTile::elements];  // (17, 20)
@@ -64,7 +52,8 @@ struct WaitedRows {
 };
 
 std::vector<ConfigOf<Problem>> register_bypass_configs() {
-  std::vector<ConfigOf<Problem>> all{iso(register_bypass_coefficients, register_bypass_update)};
+  std::vector<ConfigOf<Problem>> all{
+      iso(copied_coefficients<tile_threads>, register_bypass_update)};
   add_strips<WaitedRows>(all);
   return all;
 }

@@ -17,14 +17,10 @@
 
 namespace amasia::srad {
 
-struct StripView {
-  Grid<const float> source;
-  Grid<float> destination;
-  const Sums* sums;
-  Sums* next_sums;
+struct StripView : Iteration {
+  Sums* sums;  // and behind them those of the next iteration
   float quarter_lambda;
-  int chunk_rows, chunk_places;
-  int chunks;
+  Division division;
 };
 
 /// The lane's first pixel of a row; where its columns lie outside, others that are readable.
@@ -36,8 +32,9 @@ __device__ inline const float* lane_pixels(const Grid<const float>& image, int r
 template <class Rows, bool UPWARDS>
 __global__ void __launch_bounds__(strip_threads, strip_blocks_per_sm) strip_kernel(StripView v) {
   extern __shared__ __align__(128) unsigned char memory[];
-  const Place place(static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x), v.chunk_rows,
-                    v.chunk_places, v.source.rows, v.source.columns);
+  const Place place(static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x),
+                    v.division.chunk_rows, v.division.chunk_places, v.source.rows,
+                    v.source.columns);
 
   // Prologue: the rows travel while the sums are made a Speckle
   follow_predecessor();
@@ -70,7 +67,7 @@ __global__ void __launch_bounds__(strip_threads, strip_blocks_per_sm) strip_kern
 
   // Epilogue
   rows.finish();
-  add_block<strip_warps>(sums, v.next_sums);
+  add_block<strip_warps>(sums, v.sums + slots);
 }
 
 /// A row of a block as the strategies with a common tile keep it.
@@ -121,9 +118,7 @@ void add_strips(std::vector<ConfigOf<Problem>>& configs, const std::string& suff
         std::int64_t i = 0;
         FollowingShape following = shape;
         for (const Iteration& it : iterations) {
-          const StripView view{
-              it.source,        it.destination, p.sums + i * slots, p.sums + (i + 1) * slots,
-              p.quarter_lambda, d.chunk_rows,   d.chunk_places,     d.chunks};
+          const StripView view{it, p.sums + i * slots, p.quarter_lambda, d};
           following.early = dependent && i > 0;
           launch(it.upwards ? strip_kernel<Rows, true> : strip_kernel<Rows, false>, following,
                  stream, view);

@@ -59,17 +59,11 @@ struct Place {
   bool finishes;   // the lane's columns belong to its warp
   bool at_edge;    // the warp's window reaches beyond an edge
 
-  AMASIA_HD constexpr Place(int block, int thread, int chunk_rows, int chunk_places,
-                            std::int64_t rows, std::int64_t columns_of_image)
-      : chunk(block % chunk_places),
-        first(0),
-        end(0),
-        row_count(0),
-        last_row(static_cast<int>(rows) - 1),
-        column(0),
-        columns(static_cast<int>(columns_of_image)),
-        finishes(false),
-        at_edge(false) {
+  AMASIA_HD Place(int block, int thread, int chunk_rows, int chunk_places, std::int64_t rows,
+                  std::int64_t columns_of_image) {
+    chunk = block % chunk_places;
+    last_row = static_cast<int>(rows) - 1;
+    columns = static_cast<int>(columns_of_image);
     const std::int64_t begin = std::int64_t{chunk} * chunk_rows;
     first = static_cast<int>(begin < rows ? begin : rows);
     end = static_cast<int>(begin + chunk_rows < rows ? begin + chunk_rows : rows);
