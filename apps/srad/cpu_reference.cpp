@@ -53,7 +53,6 @@ std::vector<double> coefficients(const Image<double>& image) {
   return result;
 }
 
-// A second and a half of the CPU.
 constexpr std::int64_t most_updates_on_cpu = std::int64_t{1} << 27;
 
 }  // namespace
@@ -175,10 +174,8 @@ std::vector<int> checked_iterations(int iterations, std::int64_t pixels) {
   const std::int64_t affordable = std::max<std::int64_t>(2, most_updates_on_cpu / pixels);
   const int count = static_cast<int>(std::min<std::int64_t>(iterations, affordable));
   std::vector<int> chosen;
-  for (int i = 0; i < count; ++i) {
-    chosen.push_back(
-        count == 1 ? 0 : static_cast<int>(std::int64_t{i} * (iterations - 1) / (count - 1)));
-  }
+  const std::int64_t apart = std::max(count - 1, 1), last = iterations - 1;
+  for (int i = 0; i < count; ++i) chosen.push_back(static_cast<int>(i * last / apart));
   return chosen;
 }
 

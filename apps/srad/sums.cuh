@@ -77,7 +77,6 @@ __global__ void first_sums(Grid<const float> image, Sums* sums) {
   add_to(sums + (blockIdx.x + blockIdx.y) % slots, values, squares);
 }
 
-/// One warp.
 template <int THREADS>
 __global__ void scale_of_sums(const Sums* sums, std::int64_t pixels, Speckle* speckle) {
   const Speckle k = speckle_of_sums(sums, pixels);
