@@ -1,13 +1,14 @@
 // lavamd: forces between particles in a cube of boxes, each with its neighbours (Rodinia's lavaMD,
 // after Che et al. 2009), fp64.
 //
-//   for each home box H, for each box N of H's list: H itself, then its up to 26 neighbours
-//     for each particle i of H, for each particle j of N
+//   for each home box H, for each box N of H's list (H, up to 26 neighbours)
+//     for each particle i of H, for each particle j of N:
+//
 //       w = charge(j) * exp(-2 alpha^2 (v(i) + v(j) - (x(i) x(j) + y(i) y(j) + z(i) z(j))))
 //       force(i) += (w, 2 w (x(i) - x(j)), 2 w (y(i) - y(j)), 2 w (z(i) - z(j)))
 //
 // Boxes are contiguous in memory, 32 + 8 bytes a particle; which ones a box needs is in a table.
-// 2.7e5 exponentials for 4 KB that a tile brings: bound by fp64 arithmetic.
+// A tile of 4 KB means 10^4 exponentials: bound by fp64 arithmetic.
 #pragma once
 
 #include <cstdint>
