@@ -77,10 +77,11 @@ struct SharedRing {
       if (sends) tma::wait(&shared.peer_empty[s], parity ^ 1);
     }
     const auto bytes = static_cast<unsigned>(list.p.pitch) * sizeof(double);
-    const Vector* const positions = list.positions(shared.box[n]);
-    const double* const charges = list.charges(shared.box[n]);
-    Tile& tile = shared.tile[s];
     tma::expect(&shared.full[s], 5 * bytes);
+    const int box = shared.box[n];  // behind the arrival, which no read may overtake
+    const Vector* const positions = list.positions(box);
+    const double* const charges = list.charges(box);
+    Tile& tile = shared.tile[s];
     if (sends) {
       constexpr std::uint16_t to_both = 3;
       dsm::load_bytes_multicast(tile.positions, positions, 4 * bytes, &shared.full[s], to_both);
