@@ -70,7 +70,7 @@ struct BarrierBoxes : BoxSource<TileT, WalkT> {
                                              this->at.slice * columns_of_128_bytes<Tile>, this->row,
                                              arrived[next]);
     cp_async_bulk_tensor_2d_global_to_shared(place + Tile::a_bytes, &this->maps.b,
-                                             this->b_column(0), this->b_row(), arrived[next]);
+                                             this->b_column(0), this->b_row(0), arrived[next]);
     static_cast<void>(cuda::device::barrier_arrive_tx(arrived[next], 1, Tile::slice_bytes));
     if (++next == stages) next = 0, next_parity = !next_parity;
     this->next_slice();

@@ -99,7 +99,7 @@ __device__ __forceinline__ void prefetch_tile(const Grid<float>& matrix, const T
 #pragma unroll 1
   for (int line = thread; line < panel_width * across; line += matrix::WarpgroupsInTurn::threads) {
     const int row = t.c_row + line / across, column = t.c_column + line % across * of_line;
-    if (row < matrix.rows && column < matrix.columns) global::prefetch_l2(&matrix.at(row, column));
+    if (row < matrix.rows && column < matrix.columns) global::prefetch_line(&matrix.at(row, column));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/results/envelope.hpp"
