@@ -195,9 +195,8 @@ class SradInstance final : public InstanceOf<Problem> {
   std::int64_t rows_, columns_, pitch_;
   double quarter_lambda_;
   DeviceArray<float> grids_[9];  // what a run writes, in the order of Problem; then two more
-  DeviceArray<float>&image_ = grids_[0], &result_ = grids_[1], &scratch_ = grids_[2],
-  &coefficient_ = grids_[3], &north_ = grids_[4], &south_ = grids_[5], &west_ = grids_[6],
-  &east_ = grids_[7], &expected_ = grids_[8];
+  DeviceArray<float>&result_ = grids_[0], &scratch_ = grids_[1], &coefficient_ = grids_[2],
+  &image_ = grids_[7], &expected_ = grids_[8];
   DeviceArray<Sums> sums_;
   DeviceArray<Speckle> speckle_;
   Problem problem_;
