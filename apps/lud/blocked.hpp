@@ -193,11 +193,10 @@ struct Grouping {
   }
 };
 
-/// The strategies' configs whose groups shrink. Larger groups make updates faster and the chain
-/// slower, which pays the longer the updates hide it. Of 8 to 16 panels at most and shares of a
-/// tenth to a sixteenth, tma was fastest on an H200 with the first at 4096 and 8192, with the
-/// second at 16384; up to 2048 they are alike (README, predictions and outcomes).
-inline constexpr Grouping shrinking{10, 14}, shrinking_late{10, 12};
+/// Groups that shrink. Larger ones make updates faster and the chain slower, which pays the longer
+/// the updates hide it. Of 8 to 16 panels at most and shares of a tenth to a sixteenth this was
+/// fastest on an H200 from 4096 on; up to 2048 they are alike (README, Tried).
+inline constexpr Grouping shrinking{10, 12};
 
 AMASIA_HD constexpr int blocks_of(int n) { return static_cast<int>(ceil_div(n, panel_width)); }
 
