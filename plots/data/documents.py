@@ -31,7 +31,8 @@ SCHEMA_NAME = "amasia-result"
 PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/data/profiles.py)
 SAMPLE_COLUMNS = ("round", "time_ms", "sm_clock_mhz", "throttled")
 
-EXAMPLES = "examples"  # a folder of results of what is no part of the suite
+# Folders of results: of what is no part of the suite, and what was advised before measuring.
+ASIDE = {"examples", "advice"}
 
 # As the harness bounds what it reads (harness/results/envelope.cpp).
 _MOST_BYTES = 1 << 28
@@ -288,7 +289,7 @@ def find_files(
 
     Passed over are profiles, files ``without`` which is asked for, and frozen ones of a GPU that
     has current ones (plots/data/frozen.py). So are those of examples, which are no part of the
-    suite, unless their own folder is named.
+    suite, and advice, unless their own folder is named.
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
@@ -313,7 +314,7 @@ def find_files(
         for candidate in candidates:
             if candidate in without or is_superseded(candidate, path):
                 continue
-            if EXAMPLES in candidate.relative_to(path).parts[:-1]:
+            if not ASIDE.isdisjoint(candidate.relative_to(path).parts[:-1]):
                 continue
             kind = kind_by_beginning(candidate)
             if kind == SCHEMA_NAME:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tree import ROOT
 
-from plots.data.documents import read_document
+from plots.data.documents import ASIDE, read_document
 from plots.data.strategies import APPS
 
 RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))
@@ -20,7 +20,7 @@ FOLDERS = sorted(
     path.relative_to(ROOT / "results").as_posix()
     for of in (ROOT / "results", *RECORDS)
     for path in of.iterdir()
-    if path.is_dir() and path not in RECORDS and path.name != "examples"
+    if path.is_dir() and path not in RECORDS and path.name not in ASIDE
 )
 
 
