@@ -11,9 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "apps/common/dependent_launch.cuh"
 #include "apps/common/tf32_parts.cuh"
-#include "variants/device/launch.hpp"
+#include "variants/device/dependent_launch.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -35,7 +34,7 @@ __global__ void __launch_bounds__(adding_threads)
   const Range slots = walk.slots_of(tile);
   const std::int64_t stride = std::int64_t{walk.cluster} * (m * n);
   const float* piece = pieces + slots.first * stride + rank * (m * n) + element;
-  matrix::wait_for_predecessor();
+  wait_for_predecessor();
   if (row >= p.m || column >= p.n) return;
   float4 sum{};
 #pragma unroll 1
@@ -158,8 +157,8 @@ Launch launch_shared(const TileKernel& kernel, const Problem& p, const Device& d
     operands.launch(stream);
     launch_tiles(kernel, shape, stream, maps, operands.problem(), &walk, pieces->data());
     if (walk.shared == 0) return;
-    matrix::launch_dependent(add_pieces, adding, stream, early, p, walk, pieces->data(), kernel.m,
-                             kernel.n);
+    launch(add_pieces, FollowingShape{adding, early}, stream, p, walk, pieces->data(), kernel.m,
+           kernel.n);
   };
 }
 

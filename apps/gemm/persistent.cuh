@@ -20,11 +20,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "apps/common/dependent_launch.cuh"
 #include "apps/gemm/fp32_tile.cuh"
 #include "apps/gemm/launches.hpp"
 #include "apps/gemm/sharing.hpp"
 #include "apps/gemm/wgmma_tile.cuh"
+#include "variants/device/dependent_launch.cuh"
 
 namespace amasia::gemm {
 
@@ -121,7 +121,7 @@ __device__ __forceinline__ void multiply_steps(const typename Mover::View& view,
 /// Before a block's part of a walk that shares sums. Its successor's blocks find room where this
 /// launch leaves some. A plain walk has no successor.
 __device__ inline void admit_successor(const matrix::Walk&) {}
-__device__ inline void admit_successor(const SharedWalk&) { matrix::admit_successor(); }
+__device__ inline void admit_successor(const SharedWalk&) { amasia::admit_successor(); }
 
 /// Tiles whose loop has no register for where C goes: they store at two places in the code. FFMA
 /// with one would have 113 conflicts of 1024 in place of 65; baseline's tf32 tile would spill.

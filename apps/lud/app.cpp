@@ -73,12 +73,12 @@ std::int64_t pitch_of(const Parameters& p) {
   return padded_pitch<float>(p.integer("n"));
 }
 
-/// Of a group's panels, split (Problem::left, right).
+/// Of the panels of two groups, split (Problem::left, right).
 std::int64_t parts_bytes(const Parameters& p) {
   if (arithmetic_of(p) == Arithmetic::fp32) return 0;
   const std::int64_t rows = matrix::rows_of_parts(round_up(p.integer("n"), panel_width));
-  return checked_product({2, rows, most_panels * panel_width, sizeof(float)},
-                         "two groups of panels in two parts");
+  return checked_product({4, rows, most_panels * panel_width, sizeof(float)},
+                         "two groups of panels of L and U in two parts");
 }
 
 class Lud final : public App {

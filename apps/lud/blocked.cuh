@@ -39,34 +39,19 @@
 
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/diagonal.cuh"
+#include "apps/lud/early_updates.cuh"
 #include "apps/lud/panel.cuh"
 #include "apps/lud/pieces.cuh"
 #include "apps/lud/schedules.hpp"
 #include "apps/lud/tensor_update.cuh"
 #include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
+#include "variants/device/dependent_launch.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
 namespace {
 
 struct NoMaps {};
-
-/// Programmatic dependent launch: waits until the launch before this one on the stream is done and
-/// its results are visible, where this one was allowed to start earlier; nothing otherwise. All
-/// kernels of the chain wait, so that what came before that launch is done, too.
-__device__ __forceinline__ void wait_for_predecessor() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;\n" ::: "memory");
-#endif
-}
-/// Lets the next launch start as soon as all blocks of this one are here, or gone. Late, because
-/// its blocks then wait on SMs that others could use.
-__device__ __forceinline__ void admit_successor() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
-#endif
-}
 
 /// What a mover does while its tile takes a slice.
 template <class Mover>
@@ -84,7 +69,7 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   extern __shared__ __align__(1024) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x);
   const TileProduct t = products.tile(Mover::cluster, static_cast<int>(blockIdx.x));
-  wait_for_predecessor();
+  if (!products.follows) wait_for_predecessor();
   if (Mover::prefetches_c) prefetch_c<Tile>(p.matrix, t, thread);
   const unsigned scratch = async::shared_address(shared);
   Mover mover(shared + Tile::scratch_bytes, view, p, t, thread);
@@ -93,6 +78,8 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   const int slices = t.depth / Tile::k;
 #pragma unroll 1
   for (int slice = 0; slice < slices; ++slice) {
+    // C is asked for with the last slices but one.
+    if (products.follows && slice == slices - 2) wait_for_predecessor();
     mover.acquire();
     Tile::advance(acc, mover.slice(), slice, scratch, t, thread, Between<Mover>{mover});
     mover.release();
@@ -169,17 +156,19 @@ struct BlockChunk {
         inside(row < size && column < size) {}
 };
 
-/// The stream on which diagonal blocks and panels run ahead, before the updates that have time.
-class AheadStream {
+/// A stream besides the caller's. Diagonal blocks and panels run ahead on an urgent one, before the
+/// updates that have time.
+class OwnStream {
  public:
-  AheadStream() {
+  explicit OwnStream(bool urgent) {
     int least = 0, greatest = 0;
     AMASIA_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    AMASIA_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+    AMASIA_CUDA(
+        cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least));
   }
-  ~AheadStream() { cudaStreamDestroy(stream_); }
-  AheadStream(const AheadStream&) = delete;
-  AheadStream& operator=(const AheadStream&) = delete;
+  ~OwnStream() { cudaStreamDestroy(stream_); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
   operator cudaStream_t() const { return stream_; }
 
  private:
@@ -187,27 +176,9 @@ class AheadStream {
 };
 
 struct LookAhead {
-  AheadStream ahead;
-  OwnedEvent begun, panels, rest, done;
+  OwnStream ahead{true}, beside{false};
+  OwnedEvent begun, panels, rest, update_begun, done;
 };
-
-/// As launch(), for a kernel that may start early (wait_for_predecessor()).
-template <class... Parameters, class... Arguments>
-void launch_dependent(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
-                      Arguments&&... arguments) {
-  LaunchAttributes attributes = attributes_of(shape);
-  cudaLaunchAttribute& early = attributes.list[attributes.count++];
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = shape.dynamic_shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes.list;
-  config.numAttrs = attributes.count;
-  AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
-}
 
 /// A kernel of a launch's tiles, and what it is launched with.
 template <class Mover>
@@ -226,15 +197,19 @@ struct TileKernel {
   explicit TileKernel(const Problem& p) : view(Mover::view(p)) {
     allow_launch(reinterpret_cast<const void*>(kernel()), shape);
   }
+  LaunchShape grid(const Products& products) const {
+    LaunchShape of_all = shape;
+    of_all.grid.x = static_cast<unsigned>(products.blocks(Mover::cluster));
+    return of_all;
+  }
   void operator()(const Problem& p, const Products& products, cudaStream_t stream,
                   bool dependent) const {
-    LaunchShape grid = shape;
-    grid.grid.x = static_cast<unsigned>(products.blocks(Mover::cluster));
-    if (dependent) {
-      launch_dependent(kernel(), grid, stream, view, p, products);
-    } else {
-      launch(kernel(), grid, stream, view, p, products);
-    }
+    launch(kernel(), FollowingShape{grid(products), dependent}, stream, view, p, products);
+  }
+  /// An update.
+  void operator()(const Problem& p, const Products& products, cudaStream_t stream,
+                  cudaEvent_t begun) const {
+    launch_announced(kernel(), grid(products), stream, begun, view, p, products);
   }
   static KernelUse use() {
     return {reinterpret_cast<const void*>(kernel()), Mover::Tile::threads, shared_bytes,
@@ -280,7 +255,9 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
       TileKernel<SmallPanel>::use()};
   // Only where it is launched: it needs more shared memory than some devices have.
   if (panels != PanelTiles::small) config.info.kernels.push_back(WholePanel::use());
-  if (start == Start::dependent) config.info.geometry.push_back({"dependent_launch", 1});
+  if (start != Start::in_turn) {
+    config.info.geometry.push_back({"dependent_launch", start == Start::all_dependent ? 2 : 1});
+  }
   if (arithmetic == Arithmetic::tf32x3) {
     for (const KernelUse& use : Update::uses()) config.info.kernels.push_back(use);
   }
@@ -310,24 +287,35 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
         schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count, panels);
     return [=](Stream main) {
       const cudaStream_t ahead = streams->ahead;
+      const bool early = start == Start::all_dependent;
+      const cudaEvent_t update_begun = early ? cudaEvent_t{streams->update_begun} : nullptr;
       AMASIA_CUDA(cudaEventRecord(streams->begun, main));
       AMASIA_CUDA(cudaStreamWaitEvent(ahead, streams->begun));
       for (const Launched& l : launches) {
-        const cudaStream_t stream = l.ahead ? ahead : main;
-        const bool dependent = start == Start::dependent && l.follows;
+        const bool dependent = start != Start::in_turn && l.follows;
+        // Updates that may meet are on two streams in turns.
+        const cudaStream_t stream = l.ahead                         ? ahead
+                                    : early && l.products.room == 1 ? streams->beside
+                                                                    : main;
         if (l.waits) {
           AMASIA_CUDA(cudaStreamWaitEvent(stream, l.ahead ? streams->rest : streams->panels));
         }
-        if (l.diagonal && dependent) {
-          launch_dependent(diagonal<Diagonal>, block, stream, p, l.products.first);
-        } else if (l.diagonal) {
-          launch(diagonal<Diagonal>, block, stream, p, l.products.first);
+        if (l.diagonal) {
+          launch(diagonal<Diagonal>, FollowingShape{block, dependent}, stream, p, l.products.first);
         } else if (l.products.region == Region::panels && l.products.small) {
           small_panel(p, l.products, stream, dependent);
         } else if (l.products.region == Region::panels) {
           (*whole_panel)(p, l.products, stream, dependent);
-        } else if (update && l.products.region == Region::rest) {
-          (*update)(p, l.products, stream);
+        } else if (l.products.region == Region::rest) {
+          Products products = l.products;
+          products.follows = early && l.follows;
+          if (update) update->split(p, products, stream);
+          if (products.follows) AMASIA_CUDA(cudaStreamWaitEvent(stream, update_begun));
+          if (update) {
+            (*update)(p, products, stream, update_begun);
+          } else {
+            large(p, products, stream, update_begun);
+          }
         } else if (l.products.small) {
           small(p, l.products, stream, dependent);
         } else {

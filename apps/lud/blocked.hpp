@@ -58,12 +58,14 @@ static_assert(panel_width == 1 << 7 && warp_edge == 1 << 5);
 /// The tiles of one launch. Panels are counted in blocks of panel_width.
 struct Products {
   Region region = Region::panels;
-  int n = 0;           // order of the matrix
-  int first = 0;       // panel: the one that is made (panels), or the first one of an update
-  int count = 1;       // panels of an update
-  int begin = 0;       // first row and column of blocks that are computed
-  int end = 0;         // of a strip: behind its last row and column
-  bool small = false;  // tiles: as a chain has them, or 128 x 128
+  int n = 0;             // order of the matrix
+  int first = 0;         // panel: the one that is made (panels), or the first one of an update
+  int count = 1;         // panels of an update
+  int begin = 0;         // first row and column of blocks that are computed
+  int end = 0;           // of a strip: behind its last row and column
+  bool small = false;    // tiles: as a chain has them, or 128 x 128
+  int room = 0;          // of an update: where its panels' parts go, in turns
+  bool follows = false;  // an update that begins while the one before it ends
 
   AMASIA_HD constexpr int from() const { return begin * panel_width; }
   AMASIA_HD constexpr int to() const { return end * panel_width < n ? end * panel_width : n; }
@@ -176,8 +178,9 @@ struct Launched {
   Products products;
   bool waits = false;    // for the latest launch on the other stream that signals
   bool signals = false;  // to the other stream when it is done
-  /// It needs nothing but the launch before it on its stream, and what that one needed: it may
-  /// start while that one ends (programmatic dependent launch).
+  /// It may start while the launch before it on its stream ends (programmatic dependent launch). On
+  /// the stream that runs ahead: it needs nothing but that one, and what that one needed. An
+  /// update: it needs that one for C alone.
   bool follows = false;
 };
 
@@ -200,10 +203,13 @@ inline constexpr Grouping shrinking{10, 12};
 
 AMASIA_HD constexpr int blocks_of(int n) { return static_cast<int>(ceil_div(n, panel_width)); }
 
-/// Marks the launches that follow another one on the stream that runs ahead.
+/// Marks the launches that follow another one, and gives updates their room.
 inline std::vector<Launched> with_followers(std::vector<Launched> launches) {
+  int updates = 0;
   for (std::size_t i = 1; i < launches.size(); ++i) {
-    launches[i].follows = launches[i].ahead && !launches[i].waits;
+    Launched& l = launches[i];
+    l.follows = l.ahead ? !l.waits : updates > 0;
+    if (!l.ahead) l.products.room = updates++ % 2;
   }
   return launches;
 }

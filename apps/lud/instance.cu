@@ -136,14 +136,17 @@ class DeviceInstance final : public LudInstance {
         matrix_(cells()),
         lower_(panel_width * panel_width),
         upper_(panel_width * panel_width),
-        parts_(parts_rows() * parts_columns * 2) {
+        parts_(parts_rows() * parts_columns * 4) {
     problem_.matrix = {matrix_.data(), n_, n_, pitch_};
     problem_.lower = {lower_.data(), panel_width, panel_width, panel_width};
     problem_.upper = {upper_.data(), panel_width, panel_width, panel_width};
     problem_.arithmetic = arithmetic_of(p);
     const auto rows = static_cast<std::int64_t>(parts_rows());
-    problem_.left = {parts_.data(), rows, parts_columns, parts_columns};
-    problem_.right = {parts_.data() + rows * parts_columns, rows, parts_columns, parts_columns};
+    Grid<float>* const rooms[] = {problem_.left, problem_.left + 1, problem_.right,
+                                  problem_.right + 1};
+    for (int i = 0; i < 4; ++i) {
+      *rooms[i] = {parts_.data() + i * rows * parts_columns, rows, parts_columns, parts_columns};
+    }
     fill();
   }
 

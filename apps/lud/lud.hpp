@@ -43,9 +43,10 @@ struct Problem {
   Grid<float> lower;  // (panel_width, panel_width)
   Grid<float> upper;  // (panel_width, panel_width)
   Arithmetic arithmetic = Arithmetic::fp32;
-  // Of tf32x3, free for the variant: a group's panels as parts (row_of_hi()), of L, and of U
-  // transposed. As many rows as whole blocks have, and most_panels * panel_width columns.
-  Grid<float> left, right;
+  // Of tf32x3, free for the variant: room for the panels of two groups as parts (row_of_hi()), of
+  // L, and of U transposed. A group has as many rows as whole blocks have, and most_panels *
+  // panel_width columns.
+  Grid<float> left[2], right[2];
 };
 
 /// random: strictly diagonally dominant. rodinia: what Rodinia's create_matrix makes. The others

@@ -128,13 +128,14 @@ ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, int stages
     return rodinia(
         p,
         [=](const RodiniaStep& s, Stream stream) {
-          launch(diagonal, {dim3(1), dim3(32)}, stream, s);
+          launch(diagonal, LaunchShape{dim3(1), dim3(32)}, stream, s);
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(perimeter, {dim3(side), dim3(32)}, stream, s);
+          launch(perimeter, LaunchShape{dim3(side), dim3(32)}, stream, s);
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(internal, {internal_grid<Schedule>(side), dim3(internal_threads)}, stream, s);
+          launch(internal, LaunchShape{internal_grid<Schedule>(side), dim3(internal_threads)},
+                 stream, s);
         });
   };
   return config;

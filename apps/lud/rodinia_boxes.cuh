@@ -145,14 +145,14 @@ ConfigOf<Problem> rodinia_in_boxes() {
     return rodinia(
         p,
         [maps](const RodiniaStep& s, Stream stream) {
-          launch(rodinia_diagonal, {dim3(1), dim3(32)}, stream, s, maps);
+          launch(rodinia_diagonal, LaunchShape{dim3(1), dim3(32)}, stream, s, maps);
         },
         [maps](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_perimeter, {dim3(side), dim3(32)}, stream, s, maps);
+          launch(rodinia_perimeter, LaunchShape{dim3(side), dim3(32)}, stream, s, maps);
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(internal, {internal_grid<Schedule>(side), dim3(internal_threads)}, stream, s,
-                 maps);
+          launch(internal, LaunchShape{internal_grid<Schedule>(side), dim3(internal_threads)},
+                 stream, s, maps);
         });
   };
   return config;

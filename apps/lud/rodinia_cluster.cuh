@@ -133,15 +133,17 @@ ConfigOf<Problem> rodinia_in_clusters() {
     return rodinia(
         p,
         [](const RodiniaStep& s, Stream stream) {
-          launch(rodinia_diagonal, {dim3(tile_cluster), dim3(32), 0, tile_cluster}, stream, s);
+          launch(rodinia_diagonal, LaunchShape{dim3(tile_cluster), dim3(32), 0, tile_cluster},
+                 stream, s);
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_perimeter, {dim3(whole(side)), dim3(32), 0, tile_cluster}, stream, s,
-                 static_cast<int>(side));
+          launch(rodinia_perimeter, LaunchShape{dim3(whole(side)), dim3(32), 0, tile_cluster},
+                 stream, s, static_cast<int>(side));
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
           const dim3 grid = internal_grid<Schedule>(side);
-          launch(internal, {dim3(whole(grid.x), side), dim3(internal_threads), 0, tile_cluster},
+          launch(internal,
+                 LaunchShape{dim3(whole(grid.x), side), dim3(internal_threads), 0, tile_cluster},
                  stream, s);
         });
   };

@@ -19,8 +19,8 @@ struct Rodinia {
 using Iso = Rodinia<1>;
 using IsoWalk = Rodinia<8>;
 
-/// Whether a launch of the chain may start while the one before it ends.
-enum class Start { in_turn, dependent };
+/// Whether a launch may start while the one before it ends: none, those of the chain, updates too.
+enum class Start { in_turn, dependent, all_dependent };
 
 /// Blocks of 128 columns.
 struct Blocked {
@@ -41,18 +41,20 @@ inline constexpr Blocked blocked_schedules[] = {
     {"blocked-128-shrinking", shrinking, Start::in_turn, PanelTiles::small,
      "blocks of 128, the trailing matrix updated by groups of up to ten panels, fewer as it "
      "shrinks"},
-    {"blocked-128-shrinking-dependent", shrinking, Start::dependent, PanelTiles::small,
-     "as blocked-128-shrinking, by programmatic dependent launch"},
     {"blocked-128-shrinking-panels-128", shrinking, Start::in_turn, PanelTiles::large_where_many,
      "as blocked-128-shrinking, long panels in tiles of 128 x 128"},
-    {"blocked-128-shrinking-dependent-panels-128", shrinking, Start::dependent,
+    {"blocked-128-shrinking-panels-128-dependent", shrinking, Start::dependent,
      PanelTiles::large_where_many,
-     "as blocked-128-shrinking-dependent, long panels in tiles of 128 x 128"},
-    {"blocked-128-shrinking-dependent-tf32x3", shrinking, Start::dependent, PanelTiles::small,
-     "as blocked-128-shrinking-dependent, trailing updates by three products of tf32 (wgmma)",
+     "as blocked-128-shrinking-panels-128, by programmatic dependent launch"},
+    {"blocked-128-shrinking-panels-128-all-dependent", shrinking, Start::all_dependent,
+     PanelTiles::large_where_many,
+     "as blocked-128-shrinking-panels-128-dependent, updates begin while the last one ends"},
+    {"blocked-128-shrinking-panels-128-dependent-tf32x3", shrinking, Start::dependent,
+     PanelTiles::large_where_many,
+     "as blocked-128-shrinking-panels-128-dependent, updates by three products of tf32 (wgmma)",
      Arithmetic::tf32x3},
-    {"blocked-128-shrinking-dependent-panels-128-tf32x3", shrinking, Start::dependent,
-     PanelTiles::large_where_many, "the same, long panels in tiles of 128 x 128",
+    {"blocked-128-shrinking-panels-128-all-dependent-tf32x3", shrinking, Start::all_dependent,
+     PanelTiles::large_where_many, "the same, updates begin while the last one ends",
      Arithmetic::tf32x3},
 };
 

@@ -13,7 +13,7 @@ namespace {
 template <int CLUSTER>
 struct TensorBoxes : ForOneBlock {
   struct View {
-    CUtensorMap left, right;
+    CUtensorMap left[2], right[2];
   };
   static constexpr int cluster = CLUSTER, registers = 40, arrivals = 1;
   static constexpr int right_rows = TensorTile::rows / cluster;  // that a block brings
@@ -26,7 +26,8 @@ struct TensorBoxes : ForOneBlock {
       return tensor_map(Grid<const float>{g.data, g.rows, g.columns, g.pitch}, rows, TensorTile::k,
                         Swizzle::bytes128);
     };
-    return {map(p.left, TensorTile::rows), map(p.right, right_rows)};
+    return {{map(p.left[0], TensorTile::rows), map(p.left[1], TensorTile::rows)},
+            {map(p.right[0], right_rows), map(p.right[1], right_rows)}};
   }
   static __device__ void enter() {
     if constexpr (cluster > 1) {
@@ -38,6 +39,8 @@ struct TensorBoxes : ForOneBlock {
   static __device__ __forceinline__ void produce(const TensorStages& stages, const View& maps,
                                                  const Problem&, const PlaceInParts& place) {
     if (threadIdx.x != 0) return;
+    const CUtensorMap* const of_left = maps.left + place.room;
+    const CUtensorMap* const of_right = maps.right + place.room;
     TensorStages::State state;
 #pragma unroll 1
     for (int slice = 0; slice < place.slices; ++slice, ++state) {
@@ -47,13 +50,13 @@ struct TensorBoxes : ForOneBlock {
       unsigned char* const left = stages.at(state);
       unsigned char* const right = left + TensorTile::Slice::a_bytes;
       tma::expect(full, TensorTile::slice_bytes);  // all of U, whoever sends it
-      tma::load_tile(left, &maps.left, column, place.left_row, full);
+      tma::load_tile(left, of_left, column, place.left_row, full);
       if constexpr (cluster > 1) {
         const int rank = static_cast<int>(dsm::rank());
-        tma::load_tile_multicast(right + rank * right_rows * 128, &maps.right, column,
+        tma::load_tile_multicast(right + rank * right_rows * 128, of_right, column,
                                  place.right_row + rank * right_rows, full, everyone);
       } else {
-        tma::load_tile(right, &maps.right, column, place.right_row, full);
+        tma::load_tile(right, of_right, column, place.right_row, full);
       }
     }
   }

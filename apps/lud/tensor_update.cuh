@@ -22,8 +22,9 @@
 #include "apps/common/tf32_parts.cuh"
 #include "apps/common/tf32x3_tile.cuh"
 #include "apps/lud/blocked.hpp"
+#include "apps/lud/early_updates.cuh"
 #include "harness/variant.hpp"
-#include "variants/device/launch.hpp"
+#include "variants/device/dependent_launch.cuh"
 #include "variants/geometry/box.hpp"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
@@ -51,7 +52,7 @@ struct TensorTile {
 
 /// Where a tile's operands lie in the parts.
 struct PlaceInParts {
-  int left_row, right_row, slices;
+  int room, left_row, right_row, slices;
 };
 
 struct TensorStages {
@@ -99,7 +100,8 @@ __device__ __forceinline__ void prefetch_tile(const Grid<float>& matrix, const T
 #pragma unroll 1
   for (int line = thread; line < panel_width * across; line += matrix::WarpgroupsInTurn::threads) {
     const int row = t.c_row + line / across, column = t.c_column + line % across * of_line;
-    if (row < matrix.rows && column < matrix.columns) global::prefetch_line(&matrix.at(row, column));
+    if (row < matrix.rows && column < matrix.columns)
+      global::prefetch_line(&matrix.at(row, column));
   }
 }
 
@@ -138,7 +140,8 @@ __device__ __forceinline__ void subtract_from(const Grid<float>& matrix, const T
 /// The multiplying threads, 0 to 255.
 template <class Feed>
 __device__ __forceinline__ void multiply_tile(const TensorStages& stages, const Problem& p,
-                                              const TileProduct& t, int slices, int warpgroup) {
+                                              const TileProduct& t, int slices, int warpgroup,
+                                              bool follows) {
   using Slice = TensorTile::Slice;
   const int thread =
       static_cast<int>(threadIdx.x) % TensorTile::warpgroup + warpgroup * TensorTile::warpgroup;
@@ -157,6 +160,7 @@ __device__ __forceinline__ void multiply_tile(const TensorStages& stages, const 
     Feed::release(stages.empty(state));
   }
   turn.end();
+  if (follows) wait_for_predecessor();
   subtract_from(p.matrix, t, sum, thread);
 }
 
@@ -172,8 +176,8 @@ __global__ void __launch_bounds__(TensorTile::threads, 1)
   extern __shared__ __align__(1024) unsigned char shared[];
   const TensorStages stages{shared};
   const TileProduct t = products.tile(Feed::cluster, static_cast<int>(blockIdx.x));
-  const PlaceInParts place{2 * (t.c_row - products.from()), 2 * (t.c_column - products.from()),
-                           t.depth / TensorTile::k};
+  const PlaceInParts place{products.room, 2 * (t.c_row - products.from()),
+                           2 * (t.c_column - products.from()), t.depth / TensorTile::k};
   if (threadIdx.x == 0) stages.init(Feed::arrivals, Feed::cluster * TensorTile::multiplying_warps);
   Feed::enter();
   // The same for all lanes of a warp, which the compiler has to know.
@@ -186,7 +190,7 @@ __global__ void __launch_bounds__(TensorTile::threads, 1)
     Feed::leave();
   } else {
     registers::increase<multiplying>();
-    multiply_tile<Feed>(stages, p, t, place.slices, role - 1);
+    multiply_tile<Feed>(stages, p, t, place.slices, role - 1, products.follows);
     __syncwarp();
     Feed::leave();
   }
@@ -206,10 +210,10 @@ struct PiecesOfParts {
 
   __device__ PiecesOfParts(const Problem& p, const PlaceInParts& place) {
     const int row = static_cast<int>(threadIdx.x) / 8, chunk = static_cast<int>(threadIdx.x) % 8;
-    left = &p.left.at(place.left_row + row, 4 * chunk);
-    right = &p.right.at(place.right_row + row, 4 * chunk);
-    left_step = rows_at_once * p.left.pitch;
-    right_step = rows_at_once * p.right.pitch;
+    left = &p.left[place.room].at(place.left_row + row, 4 * chunk);
+    right = &p.right[place.room].at(place.right_row + row, 4 * chunk);
+    left_step = rows_at_once * p.left[0].pitch;
+    right_step = rows_at_once * p.right[0].pitch;
     to = static_cast<unsigned>(row * 128 + 16 * swizzled_chunk(row, chunk));
   }
   /// move(place in the stage, source) for pieces [FIRST, FIRST + COUNT) of this slice.
@@ -254,7 +258,8 @@ struct TensorUpdate {
   explicit TensorUpdate(const Problem& p) : view(Feed::view(p)) {
     allow_launch(reinterpret_cast<const void*>(tensor_update<Feed>), shape);
   }
-  void operator()(const Problem& p, const Products& products, cudaStream_t stream) const {
+  /// The group's panels as parts, into the update's room.
+  void split(const Problem& p, const Products& products, cudaStream_t stream) const {
     const int from = products.from(), column = products.first * panel_width;
     const int left = products.n - from, depth = products.count * panel_width;
     const auto parts = [&](const Grid<float>& all) {
@@ -262,11 +267,16 @@ struct TensorUpdate {
       return Grid<float>{all.data, matrix::rows_of_parts(rows), depth, all.pitch};
     };
     const Grid<float>& m = p.matrix;
-    matrix::launch_split({&m.at(from, column), left, depth, m.pitch}, parts(p.left), false, stream);
-    matrix::launch_split({&m.at(column, from), depth, left, m.pitch}, parts(p.right), true, stream);
+    matrix::launch_split({&m.at(from, column), left, depth, m.pitch}, parts(p.left[products.room]),
+                         false, stream);
+    matrix::launch_split({&m.at(column, from), depth, left, m.pitch}, parts(p.right[products.room]),
+                         true, stream);
+  }
+  void operator()(const Problem& p, const Products& products, cudaStream_t stream,
+                  cudaEvent_t begun) const {
     LaunchShape grid = shape;
     grid.grid.x = static_cast<unsigned>(products.blocks(Feed::cluster));
-    launch(tensor_update<Feed>, grid, stream, view, p, products);
+    launch_announced(tensor_update<Feed>, grid, stream, begun, view, p, products);
   }
   static std::vector<KernelUse> uses() {
     const auto split = [](auto kernel) -> KernelUse {
@@ -284,7 +294,8 @@ struct NoFeed {};
 template <>
 struct TensorUpdate<NoFeed> {
   explicit TensorUpdate(const Problem&) {}
-  void operator()(const Problem&, const Products&, cudaStream_t) const {}
+  void split(const Problem&, const Products&, cudaStream_t) const {}
+  void operator()(const Problem&, const Products&, cudaStream_t, cudaEvent_t) const {}
   static std::vector<KernelUse> uses() { return {}; }
 };
 
