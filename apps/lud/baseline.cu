@@ -51,7 +51,6 @@ struct ThroughRegisters {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 2;
-  static constexpr bool prefetches_c = true;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight =
       Pieces<Tile>::per_chunk * 16 * Tile::threads;  // in registers

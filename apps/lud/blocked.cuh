@@ -14,7 +14,6 @@
 //
 // - View, view(problem): what its kernels get besides the problem, nothing or tensor maps.
 // - cluster, stages, shared_bytes: blocks of a cluster, and what the mover of a tile's block takes.
-// - prefetches_c: whether C is to be brought to L2, because nothing in the SM takes it early.
 // - bytes_in_flight: what a tile's block can have in flight.
 // - Diagonal: how the diagonal block comes, load() into DiagonalBlock::lu (false: this block is
 //   done), whether it pads an incomplete one, and how many blocks take part.
@@ -69,8 +68,8 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   extern __shared__ __align__(1024) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x);
   const TileProduct t = products.tile(Mover::cluster, static_cast<int>(blockIdx.x));
+  if (products.region == Region::rest) admit_successor();  // early_updates.cuh
   if (!products.follows) wait_for_predecessor();
-  if (Mover::prefetches_c) prefetch_c<Tile>(p.matrix, t, thread);
   const unsigned scratch = async::shared_address(shared);
   Mover mover(shared + Tile::scratch_bytes, view, p, t, thread);
   typename Tile::Accumulator acc;
@@ -177,7 +176,8 @@ class OwnStream {
 
 struct LookAhead {
   OwnStream ahead{true}, beside{false};
-  OwnedEvent begun, panels, rest, update_begun, done;
+  OwnedEvent begun, panels, rest, done;
+  Announcement update_begun;
 };
 
 /// A kernel of a launch's tiles, and what it is launched with.

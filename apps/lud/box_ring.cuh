@@ -38,7 +38,6 @@ inline BlockedMaps blocked_maps(const Problem& p, int a_rows, int a_columns, int
 template <class Tile, int A_ROWS>
 struct BoxRing {
   static constexpr int stages = 3;
-  static constexpr bool prefetches_c = false;
   static constexpr int boxes_per_stage = Tile::c_boxes_per_stage;
   static constexpr int stages_of_c = Tile::c_boxes / boxes_per_stage;
   static constexpr int row_bytes = Tile::k * 4;

@@ -32,9 +32,11 @@ struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
 
   static View view(const Problem& p) { return blocked_maps(p, a_rows, Tile::k, b_rows, b_columns); }
 
-  __device__ Multicast(unsigned char* shared, const View& view, const Problem&,
+  const Problem& problem;
+
+  __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
                        const TileProduct& tile, int thread)
-      : Ring(shared, view, tile) {
+      : Ring(shared, view, tile), problem(p) {
     this->init(thread, cluster * Tile::threads / 32);
     dsm::cluster_arrive_initialised();
     dsm::cluster_wait();  // before anyone's copies arrive
@@ -47,14 +49,10 @@ struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
   /// A producer's parts of the next slice or stage of C. The phase counts all parts of both
   /// operands, whichever block sends them, and is not complete before this block expects them.
   __device__ void produce(int loader) {
-    if (this->all_produced()) return;
+    if (produced == Ring::slices) return;
     this->acquire_empty();
-    this->expect_next(loader);
-    if (this->next_is_c()) {
-      this->load_c(loader);
-    } else {
-      load_slice(this->next_stage(), this->full_of_next(), loader);
-    }
+    if (loader == 0) tma::expect(this->full_of_next(), Tile::bytes_of_slice(t));
+    load_slice(this->next_stage(), this->full_of_next(), loader);
     this->advance();
   }
   __device__ __forceinline__ void load_slice(unsigned char* to, tma::Barrier* full,
@@ -98,12 +96,11 @@ struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
     ++consumer;
   }
   __device__ void finish(const typename Tile::Accumulator& acc, int thread) {
-    Ring::finish(acc, thread);
-    // Nobody leaves while its barriers are still arrived at: every slice has been read by all. C
-    // has waited for its stages already.
+    if (t.inside) finish_in_global<Tile>(acc, problem.matrix, t, thread);
+    // Nobody leaves while its barriers are still arrived at: every stage has been read by all.
     if (Tile::loads(thread)) {
 #pragma unroll 1
-      for (int s = this->stages_of_result(); s < stages; ++s, ++this->producer) {
+      for (int s = 0; s < stages; ++s, ++this->producer) {
         this->acquire_empty();
       }
     }

@@ -1,6 +1,7 @@
 // Updates that begin while the one before them ends. Their blocks fill the SMs that its last wave
 // leaves idle, multiply panels that are finished, and wait for it before they take C
-// (wait_for_predecessor(); CUDA Runtime API, "cudaLaunchAttributeProgrammaticEvent").
+// (wait_for_predecessor(); CUDA Runtime API, "cudaLaunchAttributeProgrammaticEvent"). None begins
+// before all blocks of the one before it have, so those never wait for an SM.
 #pragma once
 
 #include "variants/device/dependent_launch.cuh"
@@ -8,8 +9,21 @@
 namespace amasia::lud {
 namespace {
 
+/// An event that a launch may announce: without a time.
+class Announcement {
+ public:
+  Announcement() { AMASIA_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  ~Announcement() { cudaEventDestroy(event_); }
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 /// As launch(). A later launch on another stream that waits for `begun` may start when all blocks
-/// of this one have; without an event nobody does. Throws CudaError.
+/// of this one have called admit_successor(); without an event nobody does. Throws CudaError.
 template <class... Parameters, class... Arguments>
 void launch_announced(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                       cudaEvent_t begun, Arguments&&... arguments) {
@@ -18,8 +32,6 @@ void launch_announced(void (*kernel)(Parameters...), const LaunchShape& shape, c
     cudaLaunchAttribute& announcement = attributes.list[attributes.count++];
     announcement.id = cudaLaunchAttributeProgrammaticEvent;
     announcement.val.programmaticEvent.event = begun;
-    announcement.val.programmaticEvent.flags = 0;
-    announcement.val.programmaticEvent.triggerAtBlockStart = 1;
   }
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid;

@@ -4,7 +4,6 @@
 
 #include "apps/lud/diagonal.cuh"
 #include "apps/lud/tiles.cuh"
-#include "variants/ptx/prefetch.cuh"
 
 namespace amasia::lud {
 namespace {
@@ -149,23 +148,6 @@ template <>
 struct Pieces<SolveTile> : Pieces<ChainTile> {
   using Pieces<ChainTile>::Pieces;
 };
-
-/// Has C brought to L2 while the product is computed, for strategies without a place for it in the
-/// SM: a cache line per thread and turn.
-template <class Tile>
-__device__ __forceinline__ void prefetch_c(const Grid<float>& matrix, const TileProduct& t,
-                                           int thread) {
-  constexpr int of_line = 32;  // elements
-  if (!t.subtract) return;
-  const int across = t.columns / of_line;
-#pragma unroll 1
-  for (int line = thread; line < t.rows * across; line += Tile::threads) {
-    const int row = t.c_row + line / across, column = t.c_column + line % across * of_line;
-    if (row < matrix.rows && column < matrix.columns) {
-      global::prefetch_line(&matrix.at(row, column));
-    }
-  }
-}
 
 /// The thread's elements of the result, straight from and to global memory; the old elements of
 /// four rows are asked for at once. Rows of the padding may be overwritten, so only rows need a

@@ -35,7 +35,6 @@ struct AtOnce {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 1;
-  static constexpr bool prefetches_c = true;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight = Tile::slice_bytes;
 

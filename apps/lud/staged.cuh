@@ -58,7 +58,6 @@ struct SliceRing {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 3;
-  static constexpr bool prefetches_c = false;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
   static constexpr int groups = Tile::columns_per_thread / 4;

@@ -175,6 +175,7 @@ __global__ void __launch_bounds__(TensorTile::threads, 1)
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
   const TensorStages stages{shared};
+  admit_successor();  // early_updates.cuh
   const TileProduct t = products.tile(Feed::cluster, static_cast<int>(blockIdx.x));
   const PlaceInParts place{products.room, 2 * (t.c_row - products.from()),
                            2 * (t.c_column - products.from()), t.depth / TensorTile::k};
