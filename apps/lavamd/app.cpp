@@ -21,8 +21,9 @@ std::int64_t device_bytes(const Parameters& p) {
   const std::int64_t n = p.integer("boxes1d");
   const std::int64_t boxes = checked_product({n, n, n}, "boxes");
   const std::int64_t pitch = pitch_of(static_cast<int>(p.integer("particles")));
-  // Positions, forces, what they must be with their scales, charges; the table.
-  constexpr std::int64_t per_particle = 3 * std::int64_t{sizeof(Vector)} + 16;
+  // Positions, forces, charges, what forces must be for two inputs, with their scales; the table.
+  constexpr std::int64_t force = 5 * sizeof(double);
+  constexpr std::int64_t per_particle = 2 * std::int64_t{sizeof(Vector)} + 8 + 2 * force;
   return checked_product({boxes, pitch * per_particle + std::int64_t{sizeof(Neighbours)}},
                          "bytes of all boxes");
 }

@@ -112,11 +112,12 @@ class DeviceInstance final : public InstanceOf<Problem> {
   }
 
   Verdict verify() override {
-    if (expected_of_ != input_) compute_expected();
-    if (!on_cpu_.passed) return on_cpu_;
+    Expected& expected = expected_[input_];
+    if (expected.forces.size() == 0) compute(expected);
+    if (!expected.on_cpu.passed) return expected.on_cpu;
     const DeviceReport report;
-    launch(compare, shape(elements_), nullptr, forces_.data(), expected_.data(), extent_, bound(),
-           report.data());
+    launch(compare, shape(elements_), nullptr, forces_.data(), expected.forces.data(), extent_,
+           bound(), report.data());
     Verdict v;
     v.norm = "max abs error / sum of magnitudes";
     v.bound = bound();
@@ -126,6 +127,12 @@ class DeviceInstance final : public InstanceOf<Problem> {
 
  private:
   static constexpr int boxes_on_cpu = 48;
+
+  // Of one input: it is computed once, however many configs are verified.
+  struct Expected {
+    DeviceArray<Force> forces;
+    Verdict on_cpu;  // the expected forces themselves
+  };
 
   static LaunchShape shape(std::int64_t count) {
     return {dim3(static_cast<unsigned>(ceil_div(count, block_threads))), dim3(block_threads)};
@@ -138,18 +145,17 @@ class DeviceInstance final : public InstanceOf<Problem> {
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
-  void compute_expected() {
-    if (expected_.size() == 0) expected_ = DeviceArray<Force>(static_cast<std::size_t>(elements_));
+  void compute(Expected& expected) {
+    expected.forces = DeviceArray<Force>(static_cast<std::size_t>(elements_));
     launch(reference, shape(elements_), nullptr, positions_.data(), charges_.data(), extent_,
-           expected_.data());
-    expected_of_ = input_;
+           expected.forces.data());
     const Setup setup{seed_, input_, extent_.boxes1d, extent_.particles};
     Verdict v;
     v.norm = "the reference on the device against the CPU, max abs error / sum of magnitudes";
     v.bound = bound();
     std::vector<Force> got(static_cast<std::size_t>(extent_.particles));
     for (const int box : sampled_boxes(extent_.boxes1d, boxes_on_cpu, seed_)) {
-      AMASIA_CUDA(cudaMemcpy(got.data(), expected_.data() + std::int64_t{box} * extent_.pitch,
+      AMASIA_CUDA(cudaMemcpy(got.data(), expected.forces.data() + std::int64_t{box} * extent_.pitch,
                              got.size() * sizeof(Force), cudaMemcpyDeviceToHost));
       const std::vector<Force> right = reference_forces(setup, box);
       for (std::size_t i = 0; i < right.size(); ++i, ++v.checked) {
@@ -162,7 +168,7 @@ class DeviceInstance final : public InstanceOf<Problem> {
       }
     }
     v.passed = v.mismatches == 0;
-    on_cpu_ = v;
+    expected.on_cpu = v;
   }
 
   std::uint64_t seed_;
@@ -172,11 +178,9 @@ class DeviceInstance final : public InstanceOf<Problem> {
   DeviceArray<double> charges_;
   DeviceArray<Vector> forces_;
   DeviceArray<Neighbours> neighbours_;
-  DeviceArray<Force> expected_;  // allocated when the first result is verified
+  Expected expected_[2];
   Problem problem_;
   int input_ = 0;
-  int expected_of_ = -1;  // the input that expected_ belongs to
-  Verdict on_cpu_;        // expected_ itself
 };
 
 const bool registered = register_instance_factory(

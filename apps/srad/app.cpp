@@ -101,10 +101,10 @@ class Srad final : public App {
 
   std::int64_t device_bytes(const Parameters& p) const override {
     refuse_overflow(p);
-    // image, result, scratch, what the result must be, and the five grids of Problem.
+    // image, result, scratch, what either input must become, and the five grids of Problem.
     const std::int64_t grids = checked_product(
-        {p.integer("rows"), padded_pitch<float>(p.integer("cols")), 9, sizeof(float)},
-        "nine grids of rows x cols x 4 bytes");
+        {p.integer("rows"), padded_pitch<float>(p.integer("cols")), 10, sizeof(float)},
+        "ten grids of rows x cols x 4 bytes");
     return grids + (p.integer("iterations") + 1) * slots * static_cast<std::int64_t>(sizeof(Sums));
   }
 

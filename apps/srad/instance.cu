@@ -118,13 +118,14 @@ class SradInstance final : public InstanceOf<Problem> {
 
   Verdict verify() override {
     AMASIA_CUDA(cudaDeviceSynchronize());
-    if (expected_of_ != posed_) {
-      wrong_ = compute_expected();
-      expected_of_ = posed_;
+    Expected& expected = expected_[posed_];
+    if (expected.pixels.size() == 0) {
+      expected.pixels = DeviceArray<float>(pixels());
+      expected.wrong = compute_expected(expected.pixels);
     }
-    if (wrong_) return *wrong_;
+    if (expected.wrong) return *expected.wrong;
     const DeviceReport report;
-    compare_images<<<plain_grid(), plain_threads>>>(readable(result_), readable(expected_),
+    compare_images<<<plain_grid(), plain_threads>>>(readable(result_), readable(expected.pixels),
                                                     report.data());
     AMASIA_CUDA(cudaGetLastError());
     Verdict verdict;
@@ -156,16 +157,15 @@ class SradInstance final : public InstanceOf<Problem> {
     return to;
   }
 
-  // What the iterations make of the posed input, in expected_; a verdict if the CPU finds one of
-  // them wrong. Uses what a run may use, never result; what it leaves there no later run may take
-  // for its own.
-  std::optional<Verdict> compute_expected() {
+  // What the iterations make of the posed input; a verdict if the CPU finds one of them wrong. Uses
+  // what a run may use, never result; what it leaves there no later run may take for its own.
+  std::optional<Verdict> compute_expected(const DeviceArray<float>& expected) {
     const std::vector<int> checked = checked_iterations(problem_.iterations, rows_ * columns_);
     std::optional<Verdict> wrong;
     Grid<const float> now = readable(image_);
     for (int i = 0; i < problem_.iterations && !wrong; ++i) {
       const bool last = (problem_.iterations - 1 - i) % 2 == 0;
-      const DeviceArray<float>& next = last ? expected_ : scratch_;
+      const DeviceArray<float>& next = last ? expected : scratch_;
       AMASIA_CUDA(cudaMemset(sums_.data(), 0, slots * sizeof(Sums)));
       // Few rows of blocks: additions to one address wait for each other.
       first_sums<plain_threads><<<dim3(plain_grid().x, 64), plain_threads>>>(now, sums_.data());
@@ -194,9 +194,15 @@ class SradInstance final : public InstanceOf<Problem> {
   std::uint64_t seed_;
   std::int64_t rows_, columns_, pitch_;
   double quarter_lambda_;
-  DeviceArray<float> grids_[9];  // what a run writes, in the order of Problem; then two more
+  // Of one input: it is computed once, however many configs are verified.
+  struct Expected {
+    DeviceArray<float> pixels;
+    std::optional<Verdict> wrong;  // the expected pixels themselves
+  };
+  DeviceArray<float> grids_[8];  // what a run writes, in the order of Problem; then the input
   DeviceArray<float>&result_ = grids_[0], &scratch_ = grids_[1], &coefficient_ = grids_[2],
-  &image_ = grids_[7], &expected_ = grids_[8];
+  &image_ = grids_[7];
+  Expected expected_[2];
   DeviceArray<Sums> sums_;
   DeviceArray<Speckle> speckle_;
   Problem problem_;

@@ -71,7 +71,7 @@ __global__ void mutant_update(Arrays a, float quarter_lambda, Fault fault, Singl
     const float east = column < a.now.columns - 1 ? a.coefficient.at(r, column + 1) : 0;
     const float south = r < a.now.rows - 1 ? a.coefficient.at(r + 1, column) : 0;
     return srad::diffused(a.now.at(r, column), srad::inflow(d, own, east), d.south,
-                          here == Once::coefficient ? own : south, quarter_lambda);
+                          here == Once::coefficient ? 0 : south, quarter_lambda);
   };
   a.next.at(r, c) = diffused(here == Once::beside ? (c > 0 ? c - 1 : c + 1) : c);
 }
