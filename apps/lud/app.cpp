@@ -119,10 +119,11 @@ class Lud final : public App {
         sizes = {{2048, "random"}};
         break;
       case Preset::paper:
-        sizes = {{8192, "random"}, {2048, "random"}};
+        sizes = {{8192, "random"}, {2048, "random"}, {8192, "random", "tf32x3"}};
         break;
       case Preset::sweep:
         for (std::int64_t n : {512, 1024, 2048, 4096, 8192, 16384}) sizes.push_back({n, "random"});
+        sizes.push_back({16384, "random", "tf32x3"});
         break;
     }
     std::vector<Parameters> all;
