@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plots import shell
-from plots.advice import examples, twin, twin_text, twin_traits
+from plots.advice import real_kernels, twin, twin_text, twin_traits
 from plots.advice.advise import advise
 from plots.advice.advise import as_text as as_choices
 from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
@@ -176,7 +176,7 @@ def _for_own_kernel(
     if found.exact:
         return said + as_text(found, None)
     known = twin.accuracy(of_gpu, unseen)
-    return said + as_text(found, known, [examples.real_kernels()])
+    return said + as_text(found, known, [real_kernels.sentence(real_kernels.all_cases())])
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from plots.advice import examples
+from plots.advice import real_kernels
 from plots.advice.twin import accuracy, is_random, twins_and_unseen
 from plots.data.load import Results, main_cache, main_launch
 from plots.data.strategies import built_variants
@@ -85,7 +85,7 @@ def _of_advice(results: Results) -> str:
             f"the first choice was within 5 % of the best for {known.within} of {known.asked} "
             f"random kernels on {plain(gpu)} (always baseline: {known.of_baseline})"
         )
-    real = [of for of in examples.worth_of() if of.gains] if said else []
+    real = real_kernels.worth_of(real_kernels.all_cases()) if said else []
     if real:
         hits, cases, base, inside, gains = (
             sum(getattr(of, name) for of in real)

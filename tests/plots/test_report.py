@@ -15,7 +15,7 @@ import pytest
 import test_twin
 from drawn import table_rows
 
-from plots.advice import examples, twin
+from plots.advice import real_kernels, twin
 from plots.data.load import load
 from plots.data.profiles import load_profiles
 from plots.judge.attribution import attributions
@@ -284,7 +284,8 @@ def test_twins_are_counted(groups, save):
     page = " ".join(render(load([groups.parent])).split())
     twins = twin.recorded_twins([made])
     assert "of 12 proxy kernels (twins), the first choice is: " in page and "overlap" in page
-    assert twin.accuracy(twins, []).sentence() in page and examples.real_kernels() in page
+    real = real_kernels.sentence(real_kernels.all_cases())
+    assert twin.accuracy(twins, []).sentence() in page and real in page
     assert "proxy kernels (twins)" not in render(load([groups]))
 
 

@@ -17,7 +17,14 @@ import numpy as np
 import planted
 import pytest
 
-from plots.advice import drawn_twins, examples, possible_traits, twin, twin_places, twin_traits
+from plots.advice import (
+    drawn_twins,
+    possible_traits,
+    real_kernels,
+    twin,
+    twin_places,
+    twin_traits,
+)
 from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
 from plots.advice.twin_text import as_text
 from plots.data.documents import read_document
@@ -199,7 +206,10 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
         known.append(twin.accuracy(twins, unseen))
         assert known[-1].asked and known[-1].asked + known[-1].unanswered == 40
         printed = ran(0, "advise", str(path), "--trait", "fma=10").out
-        assert known[-1].worth() in printed and examples.real_kernels() in printed
+        assert (
+            known[-1].worth() in printed
+            and real_kernels.sentence(real_kernels.all_cases()) in printed
+        )
     # With tma so much faster than anything said, no interval of it holds the truth.
     assert known[0].covered - known[1].covered > 0.8 * known[0].asked
     # Of another GPU they show nothing.
@@ -645,19 +655,17 @@ def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(re
 # --- Kernels outside the suite --------------------------------------------------------------------
 
 
-EXAMPLES = examples.names()
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", real_kernels.names())
 def test_advice_was_asked_before_anything_was_measured_of_the_traits_that_stand_there(
     name: str,
 ) -> None:
-    answers = examples.read_advice(examples.RECORDED / name / "advice.json")
-    for path in examples.result_files(name):
+    answers = real_kernels.read_advice(real_kernels.RECORDED / "advice" / f"{name}.json")
+    for path in real_kernels.result_files(name):
         provenance = read_document(path).provenance
-        advice = examples.advice_for(provenance.device.name, answers)
+        advice = real_kernels.advice_for(provenance.device.name, answers)
         assert advice.asked < provenance.date_utc, f"{path} was measured before it was asked"
-    asked = twin_traits.asked_in_file(ROOT / "examples" / name / "traits.toml")
+    (traits,) = ROOT.glob(f"*/{name}/traits.toml")
+    asked = twin_traits.asked_in_file(traits)
     for advice in answers:
         for trait, value in asked.items():
             if trait == "tile":
@@ -667,6 +675,19 @@ def test_advice_was_asked_before_anything_was_measured_of_the_traits_that_stand_
                 assert advice.traits[trait] == value, trait
         assert advice.first in [a.strategy for a in advice.strategies]
         assert len(advice.strategies) == 6
+
+
+def advice(first: str, gpu: str = "GPU", **nearest: str) -> real_kernels.Advice:
+    return real_kernels.Advice("2026", gpu, {}, first, (), nearest)
+
+
+def test_an_answer_about_another_kernel_comes_after_that_of_another_gpu() -> None:
+    own, other = advice("tma"), advice("dsm", "another")
+    assert real_kernels.advice_for("GPU", [other, own]) is own
+    assert real_kernels.advice_for("a third", [other, own]) is other
+    nearest = advice("tma", halo="4")
+    assert real_kernels.advice_for("GPU", [nearest, other]) is other
+    assert real_kernels.advice_for("GPU", [advice("dsm", "another", halo="1"), nearest]) is nearest
 
 
 def gain(strategy: str, total: float, movement: float, width: float = 0.01) -> Gain:
@@ -679,10 +700,9 @@ def gain(strategy: str, total: float, movement: float, width: float = 0.01) -> G
     )  # fmt: skip
 
 
-def case(**totals: float) -> examples.Case:
-    return examples.Case(
-        "GPU", "rows=1", "stream", tuple(gain(name, total, total) for name, total in totals.items())
-    )
+def case(**totals: float) -> real_kernels.Case:
+    gains = tuple(gain(name, total, total) for name, total in totals.items())
+    return real_kernels.Case("softmax", "GPU", "rows=1", "stream", gains, advice("tma"))
 
 
 def test_a_hit_costs_at_most_five_percent() -> None:
@@ -695,36 +715,48 @@ def test_a_hit_costs_at_most_five_percent() -> None:
 
 
 def test_where_a_gain_lies() -> None:
-    advised = examples.Advised("tma", 1.1, 1.05, 1.15, "faster")
-    assert examples.inside(gain("tma", 1, 1.10), advised)
-    assert examples.inside(gain("tma", 1, 1.155), advised)  # intervals overlap
-    assert examples.inside(gain("tma", 1, 1.17), advised) is False
-    assert examples.inside(gain("tma", 1, 1.03), advised) is False
-    assert examples.inside(gain("tma", 1, 1.03), examples.Advised("dsm", reason="none")) is None
-    assert examples.inside(gain("tma", 1, 1.03), None) is None
+    advised = real_kernels.Advised("tma", 1.1, 1.05, 1.15, "faster")
+    assert real_kernels.inside(gain("tma", 1, 1.10), advised)
+    assert real_kernels.inside(gain("tma", 1, 1.155), advised)  # intervals overlap
+    assert real_kernels.inside(gain("tma", 1, 1.17), advised) is False
+    assert real_kernels.inside(gain("tma", 1, 1.03), advised) is False
+    assert (
+        real_kernels.inside(gain("tma", 1, 1.03), real_kernels.Advised("dsm", reason="none"))
+        is None
+    )
+    assert real_kernels.inside(gain("tma", 1, 1.03), None) is None
 
 
 def test_result_files_become_cases_and_are_judged_by_the_advice(tmp_path: Path) -> None:
-    for name in EXAMPLES:  # the advice alone, without what was measured
-        (tmp_path / name).mkdir()
-        shutil.copy(examples.RECORDED / name / "advice.json", tmp_path / name)
-    assert examples.worth_of(tmp_path) == [] and examples.real_kernels(tmp_path) == ""
+    # The advice alone, without what was measured.
+    shutil.copytree(real_kernels.RECORDED / "advice", tmp_path / "advice")
+    assert real_kernels.all_cases(tmp_path) == [] and real_kernels.sentence([]) == ""
     sizes = [{"rows": 32768, "cols": 4096}, {"rows": 8192, "cols": 16384}]
-    groups = [planted.matched_group("softmax", size, 1.0, seed=i) for i, size in enumerate(sizes)]
     other = planted.matched_group("nw", {"n": 64}, 1.0)  # of another app: not looked at
-    document = planted.document([*groups, other])
-    (tmp_path / "softmax" / "h200.json").write_text(planted.sealed(document), encoding="utf-8")
-    cases = examples.cases_of("softmax", tmp_path)
-    assert [c.size_label for c in cases] == ["rows=32768 cols=4096", "rows=8192 cols=16384"]
+    for name, path in (("softmax", "examples/softmax/h200"), ("cfd", "h200/paper-cfd")):
+        groups = [planted.matched_group(name, size, 1.0, seed=i) for i, size in enumerate(sizes)]
+        document = planted.sealed(planted.document([*groups, other]))
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / f"{path}.json").write_text(document, encoding="utf-8")
+    cases = real_kernels.all_cases(tmp_path)
+    labels = ["rows=32768 cols=4096", "rows=8192 cols=16384"]
+    assert [(c.name, c.size_label) for c in cases] == [
+        (name, label) for name in ("cfd", "softmax") for label in labels
+    ]
     assert cases[0].gains and len(cases[0].gains) == len(cases[1].gains)
-    (worth,) = examples.worth_of(tmp_path)
-    answers = examples.read_advice(tmp_path / "softmax" / "advice.json")
-    advice = examples.advice_for(worth.gpu, answers)
-    judged = [examples.inside(g, advice.of(g.strategy)) for c in cases for g in c.gains]
-    assert (worth.gains, worth.inside) == (sum(j is not None for j in judged), judged.count(True))
+    of_example = cases[2:]
+    (worth,) = real_kernels.worth_of(of_example)
+    judged = [place for c in of_example for place in c.placed]
+    assert judged and (worth.gains, worth.inside) == (len(judged), judged.count(True))
     # tma is named first and gains 1.56 overall, more than all others (planted.DIVIDED).
-    assert advice.first == "tma" and (worth.cases, worth.hits, worth.of_baseline) == (2, 2, 0)
-    assert worth.text() in examples.real_kernels(tmp_path)
+    best = cases[0].best
+    assert best is not None and best.strategy == "tma" == of_example[0].advice.first
+    assert (worth.cases, worth.hits, worth.of_baseline) == (2, 2, 0)
+    said = real_kernels.sentence(of_example)
+    assert worth.text() in said and said.startswith("Of 1 real kernels (softmax)")
+    # Of cfd baseline is named.
+    assert (cases[0].advice.first, cases[0].hit("baseline")) == ("baseline", False)
+    assert real_kernels.sentence(cases[:2]).startswith("For real kernels this is no better than")
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '[{"asked": "2026", "gpu": 3}]'])
@@ -732,4 +764,4 @@ def test_what_is_no_advice_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "advice.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(PlotsError, match="no advice is recorded there"):
-        examples.read_advice(path)
+        real_kernels.read_advice(path)

@@ -6,14 +6,15 @@ from collections import Counter
 
 from markupsafe import Markup
 
-from plots.advice.examples import real_kernels
+from plots.advice import real_kernels
 from plots.advice.twin import Twin, accuracy, answer, twins_and_unseen
 from plots.data.load import Results
 from plots.data.strategies import NAMES
 from plots.errors import PlotsError
-from plots.prose import fold, paragraph
+from plots.prose import fold, paragraph, table
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Embedded
+from plots.units import claimed_ratio
 
 _HOW = Markup(
     "<p>For an app, open its section above: it has the verdict for every size and mode. For a "
@@ -43,6 +44,33 @@ def _of_gpu(twins: list[Twin], unseen: list[Twin]) -> Markup:
     )
 
 
+def _case(case: real_kernels.Case) -> tuple[str, ...]:
+    first, best = case.advice.of(case.advice.first), case.best
+    advised = case.advice.first
+    if first is not None and first.low is not None and first.claim != "reference":
+        advised += f" {claimed_ratio(first.ratio, first.low, first.high)}"
+    if case.advice.nearest:
+        advised += ", of the nearest kernel"
+    if case.advice.gpu != case.gpu:
+        advised += f", of {case.advice.gpu}"
+    cost = case.cost(case.advice.first)
+    return (
+        case.name, case.gpu, f"{case.size_label}, {case.launch}", advised,
+        f"{best.strategy} {best.total.text()}" if best else "baseline",
+        "not measured" if cost is None else f"{100 * cost:.1f} %",
+        f"{sum(case.placed)} of {len(case.placed)}",
+    )  # fmt: skip
+
+
+def _of_real_kernels(cases: list[real_kernels.Case]) -> Markup:
+    """What was advised beside what was measured; speed-ups over the tuned baseline."""
+    columns = ("kernel", "GPU", "case", "advised first", "fastest measured",
+               ">the advice costs", ">gains inside its interval")  # fmt: skip
+    return paragraph(real_kernels.sentence(cases)) + fold(
+        "Advice beside outcome for each real kernel", table(columns, map(_case, cases))
+    )
+
+
 def _body(results: Results, _: Embedded) -> Markup:
     twins, unseen = twins_and_unseen(results.files["path"].tolist())
     said = [
@@ -50,7 +78,7 @@ def _body(results: Results, _: Embedded) -> Markup:
         for gpu in dict.fromkeys(t.gpu for t in twins)
     ]
     if said:
-        said.append(fold("How accurate it was for real kernels", paragraph(real_kernels())))
+        said.append(_of_real_kernels(real_kernels.all_cases()))
     return _HOW + Markup("\n").join(said)
 
 
