@@ -1,4 +1,4 @@
-"""The apps and strategies of the design, and what each strategy asks of code and hardware.
+"""The strategies of the design, and what each strategy asks of code and hardware.
 
 The same facts as ``strategy_traits`` in variants/strategy.hpp (a test compares them).
 """
@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 
 from plots.tree import ROOT
-
-APPS = ("nw", "lud", "hotspot", "pathfinder", "histogram", "gemm")
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.figures import common, style
 from plots.figures.points import INKS, MARKERS, curve, mark, points, power_axis
 from plots.figures.registry import microbenchmark_figure
+
+# KiB that CUB's transform keeps in flight per SM, and the GPU it does so for
+# (arch_to_min_bytes_in_flight in CCCL).
+CUB_STEPS = {12: "V100", 16: "A100", 32: "H100", 48: "H200", 64: "B200"}
+
+
+def _knees(results: Results) -> list[Any]:
+    """The bend of each level, with its interval."""
+    found = results.findings
+    return list(found[found["microbenchmark"] == "memory/in_flight"].itertuples())
+
+
+def in_cubs_form(knee: Any) -> str:
+    """ "28.3 KiB [24.5, 30.9], CUB's step 32 KiB": the least of CUB's that is enough."""
+    value, low, high = (end / 1024 for end in (knee.value, knee.low, knee.high))
+    text = f"{value:.1f} KiB [{low:.1f}, {high:.1f}]"
+    step = next((step for step in CUB_STEPS if 1024 * step >= knee.high), None)
+    return f"{text}, " + (f"CUB's step {step} KiB" if step else "more than CUB's largest step")
 
 
 @style.styled
@@ -18,14 +38,12 @@ def in_flight(results: Results) -> Figure:
     common.need(measured, "bandwidth against bytes in flight (amasia run memory/in_flight)")
     levels = [name for name in ("memory", "l2") if (measured["level"] == name).any()]
     figure = style.new_figure(3.5)
-    found = results.findings
-    found = found[found["microbenchmark"] == "memory/in_flight"]
     for ax, level in zip(figure.subplots(1, len(levels), squeeze=False)[0], levels, strict=True):
         here = measured[measured["level"] == level]
         for words, ink, shape in zip((1, 2, 4), INKS, MARKERS, strict=False):
             of_words = here[here["words"] == words]
             curve(ax, of_words, "in_flight", f"{words} × 16 B per thread", ink, marker=shape)
-        for f in found.itertuples():
+        for f in _knees(results):
             if f.at.get("level") == level:
                 ax.axvspan(f.low, f.high, color=style.NOISE_COLOUR, zorder=0)
                 mark(ax, f.value, f"95 % at {f.value / 1024:.0f} KiB")
@@ -42,8 +60,12 @@ def in_flight(results: Results) -> Figure:
     return figure
 
 
-def _reading(_: Results) -> list[str]:
+def _reading(results: Results) -> list[str]:
+    steps = ", ".join(f"{step} ({gpu})" for step, gpu in CUB_STEPS.items())
+    from_memory = [in_cubs_form(f) for f in _knees(results) if f.at.get("level") == "memory"]
     return [
+        *(f"95 % of memory's bandwidth at {text} in flight per SM." for text in from_memory),
+        f"CUB's transform keeps so many KiB in flight per SM: {steps}.",
         "Left of the bend, Little's law holds: bandwidth is bytes in flight over latency.",
         "A kernel should have more bytes in flight per SM than the bend shows.",
         "More words per thread bend later, because a thread waits for all its words before it "

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from plots import __version__
 from plots.advice.advise import Advice, advise
 from plots.data.load import Results, main_cache, main_launch, slug
-from plots.data.strategies import APPS, NAMES, STRATEGIES
+from plots.data.strategies import NAMES, STRATEGIES
 from plots.errors import PlotsError
 from plots.figures import mode_name
 from plots.figures.common import origin
@@ -144,7 +144,7 @@ def _gpu(results: Results, gpu: str, anchor: str, data: Embedded) -> Gpu:
     found = [v for v in verdicts(mine, advice) if v.advice.app not in set(own["app"])]
     there = set(mine.groups["app"]) | set(() if mine.cross is None else mine.cross.groups["app"])
     apps = []
-    for app in [*(a for a in APPS if a in there), *sorted(there - set(APPS))]:
+    for app in sorted(there):
         of_app = [v for v in found if v.advice.app == app]
         cross = None if mine.cross is None else mine.cross.where(app=app)
         parts_of = [

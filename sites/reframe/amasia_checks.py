@@ -15,6 +15,7 @@ so. Times are in ms, speed-ups over the app's baseline. Written for ReFrame 4.7 
 import csv
 import json
 import os
+import pathlib
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -143,4 +144,6 @@ def thresholds(interval):
 class AmasiaCheck(AmasiaStudy):
     """The quick study: every variant of an app at one realistic size."""
 
-    app = parameter(["gemm", "histogram", "hotspot", "lud", "nw", "pathfinder"])
+    app = parameter(
+        sorted(path.parent.name for path in pathlib.Path(HERE).glob("../../apps/*/app.cpp"))
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import planted
 import pytest
@@ -12,6 +13,7 @@ from plots.data.strategies import ROOT
 from plots.figures import FIGURES
 from plots.figures.async_copy import gains
 from plots.figures.dpx_blocks import drops
+from plots.figures.in_flight import in_cubs_form
 
 KINDS = {kind.name: kind for kind in FIGURES.values() if kind.microbenchmark}
 
@@ -125,3 +127,16 @@ def test_the_best_of_each_cluster_size_is_in_the_prose():
     for size in ("2", "8"):
         rows = points[[a.get("cluster") == size and a.get("op") == "add" for a in points["at"]]]
         assert f"{rows['median'].max() / 1000:.2f} TB/s in clusters of {size} at" in said
+
+
+@pytest.mark.parametrize(
+    ("high", "step"),
+    [
+        (12, "CUB's step 12 KiB"),
+        (12.1, "CUB's step 16 KiB"),
+        (64.5, "more than CUB's largest step"),
+    ],
+)
+def test_bytes_in_flight_are_said_in_cubs_steps(high, step):
+    knee = SimpleNamespace(value=11 * 1024, low=10.96 * 1024, high=high * 1024)
+    assert in_cubs_form(knee) == f"11.0 KiB [11.0, {high:.1f}], {step}"

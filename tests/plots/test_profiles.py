@@ -120,7 +120,6 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_line(save, results):
 # --- Which counters explain a difference ----------------------------------------------------------
 
 
-APPS = ("gemm", "histogram", "hotspot", "lud", "nw", "pathfinder")
 KEY = ("NVIDIA H200", "nw", "n=64", "cold", "stream", "nw/tma", "iso", "ab")
 
 
@@ -407,5 +406,5 @@ def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     assert 100 * sum(a.verdict == "explained" for a in found) >= 80 * len(found)
     # A share of many times the difference would be one of what other parts cancel.
     shares = [int(s) for a in found for s in re.findall(r"\((\d+) % of the diff", a.sentence)]
-    assert len(shares) > len(APPS) and max(shares) <= 200
+    assert len(shares) > len(apps) and max(shares) <= 200
     assert not [a.sentence for a in found if "waiting for nothing" in a.sentence]

@@ -7,13 +7,11 @@ import re
 from collections import defaultdict
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tree import ROOT
 
 from plots.data.documents import ASIDE, read_document
-from plots.data.strategies import APPS
 
 RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))
 FOLDERS = sorted(
@@ -47,15 +45,11 @@ def test_every_file_is_in_the_table_and_every_name_of_it_is_a_file(folder: str) 
     assert {name for name in known if not any(fnmatch(f, name) for f in files)} == set()
 
 
-def document(folder: str, name: str) -> Any:
-    return read_document(ROOT / "results" / folder / f"{name}.json.gz")
-
-
 def test_apps_of_one_session_are_named() -> None:
     sessions = defaultdict(set)
-    for app in APPS:
-        for group in document("h200", f"quick-{app}").groups:
-            sessions[app].add(group.session)
+    for path in (ROOT / "results" / "h200").glob("quick-*.json.gz"):
+        for group in read_document(path).groups:
+            sessions[group.key.app].add(group.session)
     alone = {app for app, found in sessions.items() if len(found) == 1}
     named = re.search(r"three GPUs, ([a-z, ]+) on one \|", section("h200"))
     assert named is not None and set(re.findall(r"\w+", named[1])) - {"and"} == alone

@@ -10,7 +10,6 @@ from typing import Any
 from markupsafe import Markup
 
 from plots.data.load import Results
-from plots.data.strategies import APPS
 from plots.figures.common import origin
 from plots.figures.generations import generations
 from plots.papers import expect
@@ -33,13 +32,9 @@ _MEANING = (
 )
 
 
-def _apps(found: set[str]) -> list[str]:
-    return [a for a in APPS if a in found] + sorted(found - set(APPS))
-
-
 def _by_app(step: Step) -> Markup:
     best = step.best
-    lines = [(app, best[best["app"] == app]) for app in _apps(set(best["app"]))]
+    lines = [(app, best[best["app"] == app]) for app in sorted(set(best["app"]))]
     parts = ("ratio", "hardware", "new_software", "old_software")
     return table(
         ("app", ">cases", ">best on best", ">hardware", ">strategies, new", ">strategies, old"),
