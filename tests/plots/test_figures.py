@@ -24,6 +24,7 @@ from plots.figures.balance import balance
 from plots.figures.common import ratio_axis
 from plots.figures.expectation import expectation
 from plots.figures.generations import MOST_CASES, cases, generations
+from plots.figures.programs import programs, times_of_programs
 from plots.figures.roofline import roofline
 from plots.figures.speedup import speedup
 from plots.papers import expect, specifications
@@ -119,6 +120,22 @@ def test_ratio_axes_have_a_few_plain_ticks_and_contain_everything(ends):
 
 
 # --- What must be seen ----------------------------------------------------------------------------
+
+
+def test_programs_are_timed_at_the_papers_input_alone(save):
+    sizes = [{"n": 16384}, {"n": 8192}, {"n": 16384}]
+    groups = [
+        planted.group("lud", size, base, speedups={"baseline": (1.0, 1.0), "tma": (1.0, 2.0)}, **of)
+        for size, base, of in zip(
+            sizes, (80.0, 10.0, 70.0), ({}, {}, {"launch": "graph"}), strict=True
+        )
+    ]
+    results = load([save(planted.document(groups))])
+    (program,) = times_of_programs(results).itertuples()
+    assert (program.program, program.launch) == ("LUD", "stream")
+    assert program.original == pytest.approx(80, rel=0.02)
+    assert program.fastest == pytest.approx(20, rel=0.02)
+    assert heading(programs(results)).startswith("1 of the 15 programs")
 
 
 def test_balance_figure_has_each_gpu_in_both_precisions():
