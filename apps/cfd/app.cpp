@@ -58,10 +58,11 @@ class Cfd final : public App {
   }
 
   std::vector<Parameters> sizes(Preset preset) const override {
+    using enum Order;
     struct Size {
       std::int64_t elements;
       int iterations;
-      const char* order = "front";
+      Order order;
     };
     constexpr std::int64_t rodinia = 193474;  // fvcorr.domn.193K
     std::vector<Size> sizes;
@@ -69,44 +70,33 @@ class Cfd final : public App {
       case Preset::smoke:
         // Degenerate; a cube; around the tiles of 192 and 256 elements and clusters of four of
         // them; primes; more tiles than blocks that fit.
-        sizes = {{1, 1},
-                 {1, 5},
-                 {2, 3},
-                 {5, 2},
-                 {6, 4},
-                 {7, 1, "scattered"},
-                 {191, 3},
-                 {192, 2},
-                 {193, 5},
-                 {255, 1},
-                 {256, 4},
-                 {257, 2, "scattered"},
-                 {769, 3},
-                 {1009, 7},
-                 {1025, 2, "scattered"},
-                 {9973, 3},
-                 {100003, 2, "scattered"},
-                 {350003, 1}};
+        sizes = {{1, 1, front},    {1, 5, front},          {2, 3, front},
+                 {5, 2, front},    {6, 4, front},          {7, 1, scattered},
+                 {191, 3, front},  {192, 2, front},        {193, 5, front},
+                 {255, 1, front},  {256, 4, front},        {257, 2, scattered},
+                 {769, 3, front},  {1009, 7, front},       {1025, 2, scattered},
+                 {9973, 3, front}, {100003, 2, scattered}, {350003, 1, front}};
         break;
       case Preset::quick:
-        sizes = {{rodinia, 100}, {rodinia, 100, "scattered"}, {6291456, 5}};
+        sizes = {{rodinia, 100, front}, {rodinia, 100, scattered}, {6291456, 5, front}};
         break;
       case Preset::paper:
-        sizes = {{rodinia, 2000}};
+        sizes = {{rodinia, 2000, front}};
         break;
       case Preset::sweep:
         for (std::int64_t n : {6000, 24576, 48000, 97046, 193474, 393216, 786432, 1572864, 3145728,
                                6291456, 12582912, 25165824, 50331648}) {
-          sizes.push_back({n, 10});
+          sizes.push_back({n, 10, front});
         }
         break;
     }
     std::vector<Parameters> all;
     for (const Size& s : sizes) {
-      all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
-                                              {"elements", std::to_string(s.elements)},
-                                              {"iterations", std::to_string(s.iterations)},
-                                              {"order", s.order}});
+      all.emplace_back(parameter_specs(),
+                       std::map<std::string, std::string>{
+                           {"elements", std::to_string(s.elements)},
+                           {"iterations", std::to_string(s.iterations)},
+                           {"order", s.order == scattered ? "scattered" : "front"}});
     }
     return all;
   }

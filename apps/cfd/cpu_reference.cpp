@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-
-#include <fmt/format.h>
 
 #include "apps/cfd/kernel.cuh"
 #include "apps/cfd/mesh.hpp"
+#include "apps/common/max_norm.hpp"
 
 namespace amasia::cfd {
 namespace {
@@ -182,32 +180,10 @@ double error_bound(const Mesh& mesh, int iterations) {
 
 Verdict compare(const float* got, std::int64_t pitch, const HostVariables& expected, double bound) {
   const auto elements = static_cast<std::int64_t>(expected.size()) / variables;
-  double largest = 0, largest_error = 0;
-  for (const float value : expected) largest = std::max(largest, std::abs(double{value}));
-  Verdict v;
-  v.norm = "max abs error / max abs reference";
-  v.bound = bound;
-  v.checked = variables * elements;
-  for (int k = 0; k < variables; ++k) {
-    for (std::int64_t i = 0; i < elements; ++i) {
-      const double value = got[k * pitch + i], right = expected[k * elements + i];
-      const double error = std::abs(value - right);
-      if (error <= bound * largest) {
-        largest_error = std::max(largest_error, error);
-        continue;
-      }
-      // NaN and infinity are wrong, too.
-      largest_error = std::isfinite(error) ? std::max(largest_error, error)
-                                           : std::numeric_limits<double>::infinity();
-      if (++v.mismatches <= 5) {
-        v.first_mismatches.push_back(
-            fmt::format("({}, {}): got {:.9g}, expected {:.9g}", k, i, value, right));
-      }
-    }
-  }
-  v.error = largest > 0 ? largest_error / largest : largest_error;
-  v.passed = v.mismatches == 0;
-  return v;
+  return compare_in_max_norm(
+      variables * elements, elements,
+      [=](std::int64_t i) { return got[i / elements * pitch + i % elements]; },
+      [&](std::int64_t i) { return expected[i]; }, bound);
 }
 
 Verdict check_references(const Parameters& p, std::uint64_t seed) {

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include <fmt/format.h>
+#include "apps/common/max_norm.hpp"
 
 namespace amasia::srad {
 namespace {
@@ -135,39 +134,10 @@ Verdict check_step(const Image<float>& before, const Image<float>& after, double
 }
 
 Verdict compare(const Image<float>& got, const Image<double>& expected, double bound) {
-  double largest = 0, largest_error = 0;
-  std::int64_t mismatches = 0;
-  const auto pixels = static_cast<std::int64_t>(expected.pixels.size());
-#pragma omp parallel for reduction(max : largest) if (pixels > one_thread)
-  for (std::int64_t i = 0; i < pixels; ++i) {
-    largest = std::max(largest, std::abs(expected.pixels[i]));
-  }
-  const double allowed = bound * largest;
-  const auto error = [&](std::int64_t i) {
-    return std::isfinite(got.pixels[i]) ? std::abs(got.pixels[i] - expected.pixels[i])
-                                        : std::numeric_limits<double>::infinity();
-  };
-#pragma omp parallel for reduction(max : largest_error) reduction(+ : mismatches) \
-    if (pixels > one_thread)
-  for (std::int64_t i = 0; i < pixels; ++i) {
-    largest_error = std::max(largest_error, error(i));
-    mismatches += !(error(i) <= allowed);
-  }
-  Verdict verdict;
-  verdict.norm = "max abs error / max abs reference";
-  verdict.error = largest > 0 ? largest_error / largest : largest_error;
-  verdict.bound = bound;
-  verdict.checked = pixels;
-  verdict.mismatches = mismatches;
-  verdict.passed = mismatches == 0;
-  for (std::int64_t i = 0; i < pixels && mismatches > 0; ++i) {
-    if (error(i) <= allowed) continue;
-    verdict.first_mismatches.push_back(fmt::format("({}, {}): got {:.9g}, expected {:.9g}",
-                                                   i / expected.columns, i % expected.columns,
-                                                   got.pixels[i], expected.pixels[i]));
-    if (verdict.first_mismatches.size() == 5) break;
-  }
-  return verdict;
+  return compare_in_max_norm(
+      static_cast<std::int64_t>(expected.pixels.size()), expected.columns,
+      [&](std::int64_t i) { return got.pixels[i]; },
+      [&](std::int64_t i) { return expected.pixels[i]; }, bound);
 }
 
 std::vector<int> checked_iterations(int iterations, std::int64_t pixels) {

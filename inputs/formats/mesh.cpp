@@ -4,8 +4,9 @@
 #include <optional>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "inputs/formats/text_reader.hpp"
-#include "inputs/formats/text_writer.hpp"
 
 namespace amasia::formats {
 namespace {
@@ -25,28 +26,18 @@ class MeshReader {
     }
     return value;
   }
-  float number(std::int64_t element, const std::string& what) {
-    const std::string_view word = next(element, what);
-    const auto [value, error] = parse_number<float>(word);
-    if (error != std::errc{} || !std::isfinite(value)) refuse(element, "a finite " + what, word);
-    return value;
-  }
   float area(std::int64_t element) {
-    const std::string_view word = next(element, "area");
-    const auto [value, error] = parse_number<float>(word);
-    if (error != std::errc{} || !std::isfinite(value) || value <= 0) {
-      refuse(element, "an area above 0", word);
-    }
-    return value;
+    return next<float>(element, "area", "an area above 0",
+                       [](float value) { return std::isfinite(value) && value > 0; });
+  }
+  float normal(std::int64_t element) {
+    return next<float>(element, "normal", "a finite normal",
+                       [](float value) { return std::isfinite(value); });
   }
   std::int32_t neighbour(std::int64_t element) {
-    const std::string_view word = next(element, "neighbour");
-    const auto [value, error] = parse_number<std::int64_t>(word);
-    if (error != std::errc{} || value > elements_) {
-      refuse(element,
-             "a neighbour from 1 to " + std::to_string(elements_) + ", 0 or a negative number",
-             word);
-    }
+    const auto value =
+        next<std::int64_t>(element, "neighbour", any_neighbour_,
+                           [this](std::int64_t number) { return number <= elements_; });
     if (value < 0) return Mesh::far_field;
     return static_cast<std::int32_t>(value - 1);  // 0 is Mesh::wing
   }
@@ -59,22 +50,23 @@ class MeshReader {
   [[noreturn]] void fail(const std::string& expected) const { file_.fail(expected); }
 
  private:
-  std::string_view next(std::int64_t element, const std::string& what) {
+  template <class Value, class Accepts>
+  Value next(std::int64_t element, std::string_view name, std::string_view expected,
+             const Accepts& accepts) {
+    const auto fail = [&](std::string_view what, const std::string& found) {
+      file_.fail(fmt::format("expected {} of element {}{}", what, element + 1, found));
+    };
     const std::optional<std::string_view> word = file_.word("a number");
-    if (!word) {
-      file_.fail("expected the " + what + " of element " + std::to_string(element + 1) + " of " +
-                 std::to_string(elements_) + ", the file ends");
-    }
-    return *word;
-  }
-  [[noreturn]] void refuse(std::int64_t element, const std::string& what,
-                           std::string_view word) const {
-    file_.fail("expected " + what + " of element " + std::to_string(element + 1) + ", found " +
-               in_quotes(word));
+    if (!word) fail(fmt::format("the {}", name), fmt::format(" of {}, the file ends", elements_));
+    const auto [value, error] = parse_number<Value>(*word);
+    if (error != std::errc{} || !accepts(value)) fail(expected, ", found " + in_quotes(*word));
+    return value;
   }
 
   TextReader file_;
   std::int64_t elements_;
+  std::string any_neighbour_ =
+      fmt::format("a neighbour from 1 to {}, 0 or a negative number", elements_);
 };
 
 }  // namespace
@@ -92,29 +84,11 @@ Mesh read_mesh_file(const std::string& path, std::int64_t elements) {
     mesh.areas.push_back(file.area(i));
     for (int face = 0; face < Mesh::faces; ++face) {
       mesh.neighbours.push_back(file.neighbour(i));
-      for (int axis = 0; axis < 3; ++axis) mesh.normals.push_back(-file.number(i, "normal"));
+      for (int axis = 0; axis < 3; ++axis) mesh.normals.push_back(-file.normal(i));
     }
   }
   file.end();
   return mesh;
-}
-
-void write_mesh_file(const std::string& path, const Mesh& mesh) {
-  TextWriter file(path);
-  file.number(mesh.elements(), '\n');
-  for (std::int64_t i = 0; i < mesh.elements(); ++i) {
-    file.number(mesh.areas[i], ' ');
-    for (std::int64_t face = Mesh::faces * i; face < Mesh::faces * (i + 1); ++face) {
-      const std::int32_t neighbour = mesh.neighbours[face];
-      file.number(neighbour == Mesh::far_field ? std::int64_t{-1} : std::int64_t{neighbour} + 1,
-                  ' ');
-      for (int axis = 0; axis < 3; ++axis) {
-        file.number(-mesh.normals[3 * face + axis],
-                    face % Mesh::faces == Mesh::faces - 1 && axis == 2 ? '\n' : ' ');
-      }
-    }
-  }
-  file.finish();
 }
 
 }  // namespace amasia::formats

@@ -27,8 +27,4 @@ struct Mesh {
 /// "path: ..." for an unreadable file. Repeated neighbours and elements without any are accepted.
 Mesh read_mesh_file(const std::string& path, std::int64_t elements);
 
-/// Writes the same format, an element per line, each number with the digits that restore it
-/// exactly. Throws UsageError when the file cannot be written completely.
-void write_mesh_file(const std::string& path, const Mesh& mesh);
-
 }  // namespace amasia::formats

@@ -17,6 +17,7 @@
 #include "apps/cfd/schedules.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
+#include "tests/mesh_file.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia::cfd {

@@ -8,6 +8,7 @@
 #include "inputs/errors.hpp"
 #include "inputs/formats/mesh.hpp"
 #include "tests/files.hpp"
+#include "tests/mesh_file.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia::formats {

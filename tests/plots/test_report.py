@@ -284,8 +284,11 @@ def test_twins_are_counted(groups, save):
     page = " ".join(render(load([groups.parent])).split())
     twins = twin.recorded_twins([made])
     assert "of 12 proxy kernels (twins), the first choice is: " in page and "overlap" in page
-    real = real_kernels.sentence(real_kernels.all_cases())
+    cases = real_kernels.all_cases()
+    real = real_kernels.sentence(cases)
     assert twin.accuracy(twins, []).sentence() in page and real in page
+    for case in cases:
+        assert f"<td>{case.name}</td><td>{case.gpu}</td><td>{case.size_label}, " in page
     assert "proxy kernels (twins)" not in render(load([groups]))
 
 
