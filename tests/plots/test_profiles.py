@@ -383,7 +383,8 @@ def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     paths = find_profiles([folder])
     apps = {path.name.split(".")[0].removeprefix("paper-") for path in folder.glob("paper-*")}
     counted = {path.name.split(".")[0].removeprefix("profile-") for path in paths}
-    assert counted == apps
+    # Counters are recorded last: an app that was recorded in part has none.
+    assert counted and counted <= apps
     profiles, results = load_profiles([folder]), load([folder])
     assert profiles.of_other_code(results) == []
     # Rows that were the match of a strategy's best, which is recorded no more, were not counted.
