@@ -118,15 +118,3 @@ def test_nothing_another_stream_and_waiting_are_found(cuda: Runtime) -> None:
         amasia.compare({"old": right, "new": lambda stream: cuda.fill(aside, 5, 2 * BYTES)})
     warnings = amasia.compare({"old": right, "new": waits}, seconds=2).warnings
     assert [w for w in warnings if w.startswith("new: it waits for the GPU")]
-
-
-def test_the_default_stream_is_a_stream(cuda: Runtime) -> None:
-    result = amasia.compare(
-        {
-            "all": lambda stream: cuda.fill(0, 5, 2 * BYTES),
-            "half": lambda stream: cuda.fill(stream, 5, BYTES),
-        },
-        stream=0,
-        seconds=5,
-    )
-    assert result.claim == "faster"

@@ -14,7 +14,6 @@
 #include "apps/histogram/instance.hpp"
 #include "apps/histogram/kernel.cuh"
 #include "apps/histogram/partition.hpp"
-#include "apps/histogram/schedules.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -142,15 +141,6 @@ TEST(HistogramKeys, DifferBeyond32BitPositions) {
     same += key_at(s, 0, i) == key_at(s, 0, i + (std::int64_t{1} << 32));
   }
   EXPECT_LT(same, 20);  // 1 expected
-}
-
-TEST(HistogramKeys, PowersAndLogarithmsAgree) {
-  EXPECT_EQ(power_of_two(0), std::uint64_t{1} << 32);
-  EXPECT_EQ(power_of_two(std::uint64_t{20} << 32), std::uint64_t{1} << 52);
-  for (const std::uint32_t n : {1u, 2u, 3u, 257u, 1001u, 1048577u}) {
-    const double x = static_cast<double>(log2_of(n)) / 4294967296.0;
-    EXPECT_NEAR(x, std::log2(n), 3e-6) << n;  // roots beyond the 20th are left out
-  }
 }
 
 TEST(HistogramKeys, AreBoundInEachCounter) {
@@ -453,20 +443,6 @@ TEST(HistogramGeometry, DealsOutEveryTileOnce) {
       EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), tiles);
     }
   }
-}
-
-template <class... S>
-void expect_bytes_per_sm(std::size_t bytes) {
-  for (const std::size_t of_all :
-       {S::blocks_per_sm * bytes_in_flight<KernelConfig<S, Ring<S>>>...,
-        S::blocks_per_sm * bytes_in_flight<KernelConfig<S, OneStage<S>>>...}) {
-    EXPECT_EQ(of_all, bytes);
-  }
-}
-
-TEST(HistogramGeometry, HasTheSameBytesInFlightInEverySchedule) {
-  expect_bytes_per_sm<One1024, Two512, Four512, Global>(64 * 1024);
-  expect_bytes_per_sm<Packed, Unseen>(60 * 1024);
 }
 
 TEST(HistogramPartition, HasScratchForAnyNumberOfBlocks) {

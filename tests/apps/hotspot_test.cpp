@@ -112,34 +112,6 @@ TEST(Strip, CopiesTheColumnsInsideTheGrid) {
   }
 }
 
-// The registers of a quarter of an SM, and its warps.
-template <int STEPS, class Schedule, class Move>
-void blocks_fit() {
-  constexpr int warps = Schedule::warps + Move::producer_warps;
-  constexpr int blocks = blocks_per_sm<STEPS, Schedule, Move>();
-  EXPECT_GE(blocks, 1);
-  EXPECT_LE(blocks * warps, 32);
-  const int of_a_quarter = static_cast<int>(ceil_div(blocks * warps, 4));
-  if (blocks > 1) {
-    EXPECT_GE(512 / of_a_quarter, 12 * STEPS + Schedule::registers_beyond_cells);
-  }
-}
-
-TEST(BlocksPerSm, LeaveTheRegistersThatTheScheduleGrants) {
-  blocks_fit<1, FourWarps, Movement<2>>();
-  blocks_fit<5, FourWarps, Movement<2>>();
-  blocks_fit<12, FourWarps, Movement<2>>();
-  blocks_fit<8, FourWarpsRoomy, Movement<2>>();
-  blocks_fit<5, EightWarpsShort, Movement<2, StageRows::some, 1>>();
-  blocks_fit<12, EightWarps, Movement<2>>();
-  EXPECT_EQ((blocks_per_sm<12, FourWarps, Movement<2>>()), 2);
-  EXPECT_EQ((blocks_per_sm<8, FourWarps, Movement<2>>()), 3);
-  EXPECT_EQ((blocks_per_sm<8, FourWarpsRoomy, Movement<2>>()), 2);
-  // A producer warp beside eight costs the second block at five steps.
-  EXPECT_EQ((blocks_per_sm<5, EightWarpsShort, Movement<2>>()), 2);
-  EXPECT_EQ((blocks_per_sm<5, EightWarpsShort, Movement<2, StageRows::some, 1>>()), 1);
-}
-
 // Whatever travels together, the registers are back in their roles after at most 20 rows of code.
 TEST(StageRows, DivideThePeriodOfTheRegisterRoles) {
   const auto check = [](auto strip) {
@@ -160,21 +132,6 @@ TEST(StageRows, DivideThePeriodOfTheRegisterRoles) {
   };
   check_all(std::integer_sequence<int, 1, 2, 4, 5, 8, 10, 12>{});
   check(PlainStrip<5, 8, 2, StageRows::one>{});
-}
-
-// Code for a row-block: the rows of a step are back after an even number of rows, and the source
-// terms move on by places that divide the steps.
-TEST(StageRows, ARolledLoopHasTheRowsOfARowBlock) {
-  using S = Strip<12, 4, 2, Movement<2>, rows_per_stage(12), true>;
-  EXPECT_EQ(S::unroll, S::rows);
-  EXPECT_EQ(S::unroll % 2, 0);
-  EXPECT_EQ(S::steps % S::unroll, 0);
-  EXPECT_TRUE((StripOf<12, FourWarps, Movement<2>>::rolled));
-  EXPECT_FALSE((StripOf<8, FourWarps, Movement<2>>::rolled));
-  EXPECT_FALSE((StripOf<12, EightWarps, Movement<2>>::rolled));
-  // Row-blocks of a period leave nothing to move.
-  using P = Movement<2, StageRows::period>;
-  EXPECT_EQ((StripOf<12, FourWarps, P>::unroll), 12);
 }
 
 template <class S>

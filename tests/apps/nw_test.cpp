@@ -301,26 +301,6 @@ TYPED_TEST(BandsOf, ProducersMoveEveryChunkOnce) {
   expect_every_chunk_once<TypeParam, 192>();
 }
 
-// Warp w of a block is on scheduler w % 4: no producer shares the walker's.
-TEST(WarpsOfABlock, LeaveTheWalkerItsScheduler) {
-  const auto expect = [](auto warps) {
-    using W = decltype(warps);
-    int next = 0;
-    for (int thread = 0; thread < W::block_threads; ++thread) {
-      const int producer = W::producer_of(thread);
-      if (thread / 32 % 4 == 0) {
-        EXPECT_LT(producer, 0) << thread;
-      } else {
-        EXPECT_EQ(producer, next++) << thread;
-      }
-    }
-    EXPECT_EQ(next, W::producer_threads);
-    EXPECT_EQ(W::at_barrier, 32 + next);
-  };
-  expect(Warps<3>{});
-  expect(Warps<6>{});
-}
-
 // The walk of walk.cuh, lane by lane, with the producers of tma_stages.cuh and the words of
 // link.cuh, band after band: every score is the reference's, whatever the ring and however ragged
 // the grid.
@@ -461,19 +441,6 @@ TYPED_TEST(BandsOf, WalkGivesTheReferencesScores) {
     EmulatedBands<TypeParam> bands{host, 10};
     bands.run();
     EXPECT_EQ(bands.got, host.score) << rows << " x " << cols;
-  }
-}
-
-// Shared memory serves 128 bits a lane for eight lanes at a time. Their eight chunks must take all
-// 32 banks.
-TYPED_TEST(BandsOf, ReadAllBanksAtOnce) {
-  using B = TypeParam;
-  for (int step = 0; step < B::period; ++step) {
-    for (int first = 0; first < B::group_lanes; first += 8) {
-      std::set<int> banks;
-      for (int place = first; place < first + 8; ++place) banks.insert(B::chunk(step, place) % 8);
-      EXPECT_EQ(banks.size(), 8u);
-    }
   }
 }
 

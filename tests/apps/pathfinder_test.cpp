@@ -16,7 +16,6 @@
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "apps/pathfinder/schedules.hpp"
-#include "apps/pathfinder/team.hpp"
 #include "apps/pathfinder/walls.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
@@ -50,17 +49,6 @@ TEST(PathfinderReference, AgreesWithRelaxation) {
     EXPECT_EQ(last_row_costs({rows, cols, seed}), last_row_costs_by_relaxation({rows, cols, seed}))
         << rows << " x " << cols;
   }
-}
-
-/// A barrier per row is cheap only where each thread has work, and waits for nobody that does not
-/// run.
-TEST(PathfinderReference, TheTeamGrowsWithTheRowNotWithTheHost) {
-  EXPECT_EQ(team_size(10000, 256), 1);
-  EXPECT_EQ(team_size(32768, 256), 2);
-  EXPECT_EQ(team_size(1'000'000, 256), 16);
-  EXPECT_EQ(team_size(1'000'000, 4), 4);
-  EXPECT_EQ(team_size(1'000'000, 0), 1);  // hardware_concurrency() may not know
-  EXPECT_EQ(team_size(1, 1), 1);
 }
 
 TEST(PathfinderReference, AgreesWithEnumeration) {
@@ -410,14 +398,6 @@ TEST(PathfinderPyramid, CoversEveryColumnOnce) {
   }
 }
 
-TEST(PathfinderPyramid, LaunchesCoverTheRows) {
-  EXPECT_EQ(Pyramid<>::launches(1), 1);  // copies the first row
-  EXPECT_EQ(Pyramid<>::launches(2), 1);
-  EXPECT_EQ(Pyramid<>::launches(21), 1);
-  EXPECT_EQ(Pyramid<>::launches(22), 2);
-  EXPECT_EQ(Pyramid<>::launches(10000), 500);
-}
-
 /// Every window as the kernels see it, advanced on the CPU with the kernels' step(), inner and
 /// outer exchanges as the geometry says. A wrong halo, keeper or owner gives a wrong last row.
 /// `miss`: an inner exchange in which one window of one group gets nothing.
@@ -575,23 +555,6 @@ TEST(PathfinderStrips, BoxesTileAStage) {
   boxes_tile_a_stage<Boxes<1, 8064>>(8064);
   EXPECT_EQ((Boxes<1, 8064>::elements), 8064);  // 36 of 224: none reads too much
   EXPECT_EQ((Boxes<4, 1024>::count), 4);
-}
-
-/// A block of 800 threads, or three of 256 on an SM, leave a thread fewer than 128 registers.
-TEST(PathfinderStrips, KnowsWhereRegistersAllowMore) {
-  EXPECT_TRUE((Strips<Tall3, Movement<36, 3, 1>>::roomy));
-  EXPECT_TRUE((Strips<Tall3Close, Movement<20, 2, 4>>::roomy));  // 2 blocks of 224 threads
-  EXPECT_TRUE((Strips<Middle, Movement<8, 2, 4>>::roomy));
-  EXPECT_FALSE((Strips<Wide8, Movement<2, 3, 1>>::roomy));
-  EXPECT_FALSE((Strips<Wide25, Movement<1, 5>>::roomy));
-}
-
-TEST(PathfinderStrips, CountsOuterExchanges) {
-  using S = Strips<Tall3, Movement<12, 5>>;  // outer halo 72
-  EXPECT_EQ(S::outer_exchanges(0), 0);
-  EXPECT_EQ(S::outer_exchanges(72), 0);
-  EXPECT_EQ(S::outer_exchanges(73), 1);
-  EXPECT_EQ(S::outer_exchanges(145), 2);
 }
 
 }  // namespace

@@ -133,20 +133,6 @@ def test_what_goes_wrong_is_an_error_of_its_case(
     assert said.count(f"{'FAILED' if status else 'skipped'} {CASE}: {reason}") == 1
 
 
-def test_points_that_cannot_be_read_say_why(bench: Bench) -> None:
-    points = {
-        "1": {"unavailable": "the driver refuses"},
-        "2": {"values": [-1]},
-        "3": {"fault": {"do": "throw"}},
-    }
-    entries = bench.entries("stub/points", script={"points": points}, status=1)
-    assert {name.split("/")[2]: why for name, why in errors(entries).items()} == {
-        "index=1": "the driver refuses",
-        "index=2": "read -1 cycles, which no latency can be",
-        "index=3": "the stub threw",
-    }
-
-
 def test_a_broken_context_ends_what_follows(bench: Bench) -> None:
     script = {"rows": {"stub/overlap": {"fault": {"do": "break", "at": "time", "call": 2}}}}
     entries = bench.entries("stub", *ISO, "--benchmark_repetitions=2", script=script, status=1)

@@ -7,9 +7,7 @@ import contextlib
 import json
 import random
 import re
-import signal
 import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -152,40 +150,6 @@ def test_trouble_costs_only_itself(probe, tmp_path):
 def test_an_app_that_deceives_is_not_believed(probe, app, said):
     result = probe("verify", app, status=1)
     assert re.search(said, result.stdout), result.stdout
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_run_keeps_finished_groups_and_resumes(probe, tmp_path, number):
-    out, journal = tmp_path / "pace.json", tmp_path / "pace.json.journal"
-    sizes = [f"--size=n={n}" for n in (1000000, 2000000, 30000000)]
-    long = ("--seconds", "3", "--precision", "0.000001", "--max-rounds", "100000")
-    arguments = ["run", "pace", *sizes, *long, "--roles", "iso", "--out", str(out)]
-
-    def finished() -> int:
-        return journal.read_text().count('"wall_s"') if journal.exists() else 0
-
-    with subprocess.Popen(
-        [program("amasia-probe"), *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
-    ) as process:
-        deadline = time.time() + 120
-        while time.time() < deadline and not finished():
-            time.sleep(0.1)
-        process.send_signal(number)
-        said = process.communicate(timeout=60)[1]
-    if number == signal.SIGINT:
-        assert process.returncode == 130 and b"--resume" in said
-    assert 1 <= finished() < 3 and not out.exists()
-    refused = probe(*arguments, status=2)
-    assert "--resume" in refused.stderr
-    probe(*arguments, "--resume", status=0)
-    assert len(read_result(out)["groups"]) == 3 and not journal.exists()
-
-
-def test_too_large_is_refused_before_allocation(probe, tmp_path):
-    result = probe(
-        "run", "pace", "--size", "n=1000000000000", "--out", str(tmp_path / "x.json"), status=2
-    )
-    assert "8000000000000 bytes" in result.stderr and "available" in result.stderr
 
 
 def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from programs import BUILD, ROOT, built_with_cuda, cached, read_result
+from programs import BUILD, ROOT, built_with_cuda, cached
 
 from tests.process import run
 
@@ -148,26 +148,6 @@ def test_it_is_compared_reported_and_advised_on_a_device(measured) -> None:
     right(sys.executable, "-m", "plots", "report", out, "--out", page, cwd=ROOT)
     assert "polynomial" in page.read_text()
     assert "polynomial" in right(sys.executable, "-m", "plots", "advise", out, cwd=ROOT)
-
-
-def test_its_schedules_are_crossed_on_a_device(app, measured) -> None:
-    out, tuning = measured[0].with_name("cross.json"), measured[1]
-    right(app, "run", "--roles", "cross", "--seconds", "1", "--tuning", tuning, "--out", out)
-    (group,) = read_result(out)["groups"]
-    crossed = {row["variant"] for row in group["rows"] if row["role"] == "cross"}
-    assert crossed == set(VARIANTS)
-    assert {c["role"] for c in group["comparisons"] if not c["control"]} == {"cross"}
-
-
-def test_it_is_profiled_on_a_device_or_says_why_not(app, measured) -> None:
-    out, tuning = measured[0].with_name("profile.json"), measured[1]
-    done = run(app, "profile", "--roles", "iso", "--tuning", tuning, "--out", out)
-    if done.returncode == 0:
-        (group,) = read_result(out)["groups"]
-        assert {row["variant"] for row in group["rows"]} == set(VARIANTS)
-        assert all(row["counters"]["instructions"] > 0 for row in group["rows"])
-    else:  # no Nsight Compute, or no permission
-        assert done.returncode == 1 and done.stderr.rstrip().endswith("so nothing is attributed")
 
 
 # --- Digests --------------------------------------------------------------------------------------

@@ -158,15 +158,6 @@ def test_what_was_finished_is_kept_and_continued(profiled):
     assert "open stub n=1000" not in profiled.log.read_text()
 
 
-def test_a_file_that_was_changed_says_so(profiled):
-    profiled.counted()
-    document = profiled.file()
-    document["groups"][0]["rows"][0]["counters"]["instructions"] = 7
-    profiled.out.write_text(json.dumps(document))
-    result = profiled.counted("--resume", "--size", "n=2000", status=2)
-    assert "was changed or damaged" in result.stderr
-
-
 def test_the_page_has_the_table_of_the_program(amasia):
     page = (ROOT / "docs" / "profiling.md").read_text(encoding="utf-8")
     assert amasia("profile", "--counters").stdout in page

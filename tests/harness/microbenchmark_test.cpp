@@ -89,34 +89,6 @@ TEST(Points, OfAStudyAreThoseItsConditionsSelect) {
   EXPECT_EQ(planned_points(plan, {}).size(), 1u);
 }
 
-TEST(Points, OfTraitsThatAUserNamesAreInPlaceOfItsOwn) {
-  PlannedMicrobenchmark plan;
-  plan.name = "probe/second";
-  plan.asked = {{{"footprint", "7"}}, {{"footprint", "9"}}};
-  const auto points = planned_points(plan, {});
-  ASSERT_EQ(points.size(), 4u);
-  EXPECT_EQ(to_string(points[3].at), "footprint=9,hint=cg");
-  plan.asked.push_back({{"size", "7"}});
-  EXPECT_THROW(planned_points(plan, {}), UsageError);
-  plan.asked = {{{"footprint", "7"}}, {{"footprint", "7"}}};
-  EXPECT_THROW(planned_points(plan, {}), std::logic_error) << "the same point twice";
-  plan.name = "probe/first";
-  EXPECT_THROW(planned_points(plan, {}), UsageError) << "it takes none";
-}
-
-TEST(Plan, TravelsAsJson) {
-  PlannedMicrobenchmark plan;
-  plan.name = "probe/first";
-  plan.scope = Scope::quick;
-  plan.effort.seconds = 0.25;
-  plan.only = {{{"hint", "cg"}}};
-  plan.asked = {{{"footprint", "7"}, {"hint", "cg"}}, {{"footprint", "9"}}};
-  plan.excluded = {"", "", "it crashed"};
-  const PlannedMicrobenchmark back = planned_microbenchmark_from_json(to_json(plan));
-  EXPECT_EQ(to_json(back), to_json(plan));
-  EXPECT_EQ(back.asked, plan.asked);
-}
-
 MicrobenchmarkResult measured() {
   MicrobenchmarkResult result;
   result.name = "probe/first";
@@ -144,15 +116,19 @@ CodeEvidence code_with(int loads) {
   return CodeEvidence::from_sass(text + "        /*0020*/ @P0 BRA 0x10 ; /* 0x1 */\n");
 }
 
-TEST(Measured, IsSummarisedWithItsIntervalAndItsClock) {
-  MicrobenchmarkResult result = measured();
-  summarise(result, 0.95);
-  ASSERT_TRUE(result.rows[0].value);
-  EXPECT_DOUBLE_EQ(result.rows[0].value->median, 33.03);
-  EXPECT_DOUBLE_EQ(*result.rows[0].clock_mhz, 2000);
-  result.rows[0].samples[3].time_ns.reset();  // not of every sample: of none
-  summarise(result, 0.95);
-  EXPECT_FALSE(result.rows[0].time_ns);
+TEST(Points, OfTraitsThatAUserNamesAreInPlaceOfItsOwn) {
+  PlannedMicrobenchmark plan;
+  plan.name = "probe/second";
+  plan.asked = {{{"footprint", "7"}}, {{"footprint", "9"}}};
+  const auto points = planned_points(plan, {});
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_EQ(to_string(points[3].at), "footprint=9,hint=cg");
+  plan.asked.push_back({{"size", "7"}});
+  EXPECT_THROW(planned_points(plan, {}), UsageError);
+  plan.asked = {{{"footprint", "7"}}, {{"footprint", "7"}}};
+  EXPECT_THROW(planned_points(plan, {}), std::logic_error) << "the same point twice";
+  plan.name = "probe/first";
+  EXPECT_THROW(planned_points(plan, {}), UsageError) << "it takes none";
 }
 
 TEST(Measured, AProvenClaimKeepsItsValueAndAWrongOneLosesIt) {

@@ -146,19 +146,6 @@ TEST_F(NvmlOfFake, NothingIsKnownWithoutTheDeviceOrTheLibrary) {
   }
 }
 
-TEST_F(NvmlOfFake, ShutsDownOncePerStartThatSucceeded) {
-  {
-    Nvml nvml(bus, resolve);
-    const Nvml moved = std::move(nvml);
-    EXPECT_TRUE(moved.available());
-  }
-  EXPECT_EQ(fake.initialised, 1);
-  EXPECT_EQ(fake.shut_down, 1);
-  fake.failing["nvmlInit_v2"] = true;
-  { EXPECT_FALSE(Nvml(bus, resolve).available()); }
-  EXPECT_EQ(fake.shut_down, 1);
-}
-
 TEST_F(NvmlOfFake, ALackingOrFailingFunctionLeavesOnlyItsAnswerOut) {
   fake.missing["nvmlDeviceGetPowerUsage"] = true;
   fake.failing["nvmlDeviceGetTotalEnergyConsumption"] = true;

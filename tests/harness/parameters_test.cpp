@@ -26,19 +26,6 @@ std::string error_of(const Given& given) {
   return message_of<UsageError>([&] { Parameters(specs(), given); });
 }
 
-TEST(Parameters, AreCompleteAndInTheOrderOfTheTable) {
-  const Parameters p(specs(), {{"input", "a b.txt"}, {"cols", "7"}});
-  EXPECT_EQ(p.to_string(), "rows=1000,cols=7,offset=0,chip=scaled,input=a b.txt");
-  EXPECT_EQ(p.integer("cols"), 7);
-  EXPECT_EQ(p.text("chip"), "scaled");
-  EXPECT_EQ(p.values().front().first, "rows");
-}
-
-TEST(Parameters, ToStringIsWhatSizeAccepts) {
-  const Parameters p(specs(), {{"rows", "12"}, {"offset", "-3"}, {"input", "x=y.txt"}});
-  EXPECT_EQ(Parameters(specs(), parse_size(p.to_string())), p);
-}
-
 TEST(Parameters, ANumberMayHaveAPrefixOrAnExponent) {
   const std::pair<const char*, const char*> cases[] = {
       {"0012", "12"},        {"4k", "4000"},          {"4K", "4000"},
@@ -117,13 +104,6 @@ static_assert(word_of(SpeedVerdict::not_resolved) == "not resolved");
 static_assert(word_of(SpeedClaim::within_noise) == "within A/A noise");
 static_assert(word_of(StopReason::time_limit) == "time limit");
 static_assert(word_of(Bound::dependency) == "dependency" && word_of(Work::Kind::e4m3) == "e4m3");
-
-TEST(Words, WhatIsNoneNamesThoseThereAre) {
-  EXPECT_EQ(message_of<UsageError>([] { from_word<CacheMode>("warm"); }),
-            "no cache mode 'warm': expected cold or hot");
-  EXPECT_EQ(message_of<ResultError>([] { from_word<RowStatus, ResultError>("fine"); }),
-            "no status 'fine': expected ok, failed, skipped or crashed");
-}
 
 }  // namespace
 }  // namespace amasia

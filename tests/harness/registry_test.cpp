@@ -9,51 +9,26 @@
 
 #include "harness/ceiling.hpp"
 #include "harness/results/provenance.hpp"
+#include "tests/harness/plan/planned_apps.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
 
-class NamedApp : public App {
- public:
-  explicit NamedApp(std::string name) : name_(std::move(name)) {}
-  std::string_view name() const override { return name_; }
-  std::string_view summary() const override { return "an app of the tests"; }
-  const std::vector<ParameterSpec>& parameters() const override { return parameters_; }
-  std::vector<Parameters> sizes(Preset) const override { return {}; }
-  Work work(const Parameters&) const override { return {}; }
-  std::int64_t device_bytes(const Parameters&) const override { return 0; }
-  Verdict check_reference(const Parameters&, std::uint64_t) const override { return {}; }
-
- private:
-  std::string name_;
-  std::vector<ParameterSpec> parameters_;
-};
-
-Variant variant(const std::string& app, const std::string& strategy, bool comparator = false) {
-  Variant v;
-  v.app = app;
-  v.strategy = strategy;
-  v.comparator = comparator;
-  Config config;
-  config.info.name = "iso";
-  v.configs.push_back(config);
-  return v;
-}
-
 CeilingProbe probe(const std::string& name) { return {name, "GB/s", "copies", true, 0, {}}; }
 
 /// Registered out of order, as a linker may do it.
 const bool registered = [] {
-  for (const char* app : {"zeta", "alpha", "mu"}) register_app(std::make_unique<NamedApp>(app));
-  register_variant(variant("zeta", "tma"));
-  register_variant(variant("alpha", "vendor", true));
-  register_variant(variant("alpha", "cub", true));
+  for (const char* app : {"zeta", "alpha", "mu"}) register_app(std::make_unique<AppToPlan>(app));
+  register_variant(variant_to_plan("zeta", "tma"));
+  register_variant(variant_to_plan("alpha", "vendor", true));
+  register_variant(variant_to_plan("alpha", "cub", true));
   std::vector<std::string> strategies;
   for (const StrategyTraits& traits : strategy_traits) strategies.emplace_back(traits.name);
   std::shuffle(strategies.begin(), strategies.end(), std::mt19937(7));
-  for (const std::string& strategy : strategies) register_variant(variant("alpha", strategy));
-  register_variant(variant("zeta", "baseline"));
+  for (const std::string& strategy : strategies)
+    register_variant(variant_to_plan("alpha", strategy));
+  register_variant(variant_to_plan("zeta", "baseline"));
   for (const char* name : {"write_bandwidth", "copy_bandwidth", "fp32_rate"}) {
     register_ceiling(probe(name));
   }
@@ -103,11 +78,11 @@ TEST(Registry, ASecondRegistrationIsRefusedWithBothPlaces) {
   const auto refused = [](const std::function<void()>& act) {
     return message_of<std::logic_error>(act);
   };
-  register_app(std::make_unique<NamedApp>("twofold"), first);
-  register_variant(variant("twofold", "tma"), first);
-  EXPECT_EQ(refused([&] { register_variant(variant("twofold", "tma"), second); }),
+  register_app(std::make_unique<AppToPlan>("twofold"), first);
+  register_variant(variant_to_plan("twofold", "tma"), first);
+  EXPECT_EQ(refused([&] { register_variant(variant_to_plan("twofold", "tma"), second); }),
             "twofold/tma is registered twice, at mine/one.cu:7 and at mine/two.cu:8");
-  EXPECT_EQ(refused([&] { register_app(std::make_unique<NamedApp>("twofold"), second); }),
+  EXPECT_EQ(refused([&] { register_app(std::make_unique<AppToPlan>("twofold"), second); }),
             "twofold is registered twice, at mine/one.cu:7 and at mine/two.cu:8");
   EXPECT_EQ(place_of("twofold"), "mine/one.cu:7");
   register_instance_factory("twofold", {}, second);
@@ -117,7 +92,7 @@ TEST(Registry, ASecondRegistrationIsRefusedWithBothPlaces) {
   EXPECT_EQ(refused([&] { register_instance_factory("twofold", {}, first); }),
             "the instance of twofold is registered twice, at mine/two.cu:8 and at mine/one.cu:7");
   EXPECT_TRUE(contains(refused([] { register_ceiling(probe("fp32_rate")); }), "twice"));
-  Variant empty = variant("twofold", "dsm");
+  Variant empty = variant_to_plan("twofold", "dsm");
   empty.configs.clear();
   EXPECT_EQ(refused([&] { register_variant(empty, first); }),
             "twofold/dsm has no config, at mine/one.cu:7");

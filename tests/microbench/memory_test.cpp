@@ -59,18 +59,18 @@ TEST(Walks, MeetNoNodeTwiceAndAreOfWholeIterations) {
   EXPECT_EQ(lengths_of(1 << 20, unroll).many, 4096u);
 }
 
-TEST(Kept, IsNoneAsDisplacedAndAllAsUndisturbed) {
-  EXPECT_DOUBLE_EQ(kept_share(660, 660, 280), 0);
-  EXPECT_DOUBLE_EQ(kept_share(660, 280, 280), 1);
-  EXPECT_DOUBLE_EQ(kept_share(660, 470, 280), 0.5);
-}
-
 std::vector<std::uint32_t> written(const Pattern& pattern, std::uint32_t units) {
   std::vector<std::uint32_t> words;
   for (std::uint32_t i = 0; i < units; ++i) {
     for (unsigned w = 0; w < 4; ++w) words.push_back(word_of(pattern, noise(i), w));
   }
   return words;
+}
+
+TEST(Kept, IsNoneAsDisplacedAndAllAsUndisturbed) {
+  EXPECT_DOUBLE_EQ(kept_share(660, 660, 280), 0);
+  EXPECT_DOUBLE_EQ(kept_share(660, 280, 280), 1);
+  EXPECT_DOUBLE_EQ(kept_share(660, 470, 280), 0.5);
 }
 
 TEST(Patterns, AreWhatTheirNamesSay) {

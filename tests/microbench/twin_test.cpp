@@ -25,14 +25,6 @@ std::string complaint(const Coordinates& asked) {
   return "";
 }
 
-TEST(Traits, HaveDefaultsThatAKernelCanHave) {
-  EXPECT_EQ(complaint({{"rows", "1"}}), "") << "fewer chunks than threads";
-  const Traits t = traits_from({});
-  EXPECT_EQ(contradiction(t), "");
-  EXPECT_EQ(t.out_bytes, 16 * t.interior_chunks());
-  EXPECT_EQ(coordinates_of(t), coordinates_of(Traits{}));
-}
-
 TEST(Traits, AreReadBackAsTheyAreWritten) {
   Traits t;
   t.rows = 32;
@@ -217,17 +209,6 @@ TEST(TileCursor, GoesWhereTheShapeSays) {
           }
         }
       }
-    }
-  }
-}
-
-TEST(Shape, StepsToANeighbourAsFarInMemoryAsInTheTile) {
-  const Shape s = shape_of(kinds()[4]);
-  for (int i : {0, 7, s.inner() - 1}) {
-    for (int k = 0; k < s.reads; ++k) {
-      const Place step = s.step_of(k);
-      EXPECT_EQ(s.relative(s.read_at(s.start_of(i), k)),
-                s.relative(s.start_of(i)) + step.row * s.pitch + step.chunk);
     }
   }
 }

@@ -6,7 +6,7 @@ import planted
 import pytest
 
 from plots.advice.advise import advise, by_mode, from_size_on
-from plots.data.strategies import code_lines, involved_lines, with_version
+from plots.data.strategies import code_lines, involved_lines
 from plots.judge.cross_tables import table_of, without_time
 from plots.judge.gains import gains_of
 
@@ -24,12 +24,6 @@ def winners(*names, **others):
     for i, name in enumerate(names):
         table[name] = (1.0, 1.5 - 0.005 * i)
     return {**table, **others}
-
-
-def test_a_comparator_is_named_with_its_version():
-    assert with_version("cub", "version=300001") == "cub 3.0.1"
-    assert with_version("cub_newer", "version=300500") == "cub_newer 3.5.0"
-    assert with_version("cublas", "") == "cublas"
 
 
 def test_the_fastest_resolved_strategy_wins(paper):
@@ -376,14 +370,3 @@ def test_schedules_that_run_with_no_strategy_are_a_sentence_and_no_columns(load_
         ("baseline, tma skipped: too large", ["c"]),
         ("dsm declines: own", ["c"]),
     ]
-
-
-def test_a_column_with_a_failure_stays(load_groups):
-    group = planted.cross_group(
-        "nw", {"n": 64}, crossed={"baseline": {"iso": 2.0, "a": OTHER}, "tma": {"iso": 1.0, "a": 1}}
-    )
-    row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "a")
-    planted.fail(row, "crashed", "hung")
-    results = load_groups(group).cross
-    t = table_of(results, results.groups.iloc[0]["group"])
-    assert t.schedules == ("iso", "a") and t.left_out == ()

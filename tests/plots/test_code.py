@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
-from plots import parallel
 from plots.data.strategies import (
     NAMES,
     ROOT,
@@ -87,22 +84,6 @@ def test_no_modules_import_each_other_in_a_circle():
     assert len(list(TopologicalSorter(imports(PACKAGE)).static_order())) > 50
 
 
-# --- One function on many things ------------------------------------------------------------------
-
-
-def half(n):
-    if n % 2:
-        raise ValueError(f"{n} is odd")
-    return n // 2
-
-
-@pytest.mark.parametrize("cores", [1, 2])
-def test_what_a_call_raises_is_raised_here(monkeypatch, cores):
-    monkeypatch.setattr(parallel, "cores", lambda: cores)
-    with pytest.raises(ValueError, match="3 is odd"):
-        parallel.on_all_cores(half, [2, 3, 4])
-
-
 # --- Strategies -----------------------------------------------------------------------------------
 
 
@@ -112,13 +93,6 @@ def test_the_same_table_as_the_header():
     assert [(s.name, s.runs_from, s.native_from) for s in STRATEGIES] == [
         (name, int(runs), int(native)) for name, runs, native in rows
     ]
-
-
-def test_every_strategy_has_its_own_colour_and_marker():
-    assert set(style.COLOURS) == set(style.MARKERS) == set(NAMES)
-    assert len({style.colour(n) for n in NAMES}) == len({style.marker(n) for n in NAMES}) == 6
-    assert style.colour("cublas") == style.colour("cub") == style.COMPARATOR_COLOUR
-    assert style.COMPARATOR_COLOUR not in style.COLOURS.values()
 
 
 def test_lines_of_code_and_of_all_that_is_included_of_the_app_and_of_the_ways_to_move(tmp_path):

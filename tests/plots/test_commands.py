@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import threading
-import tomllib
 from pathlib import Path
 
 import planted
@@ -68,6 +67,7 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(ran, tmp_path, arg
         (["docs", "{paper}", "--out", "{paper}/pages"], "Not a directory"),
         (["docs", "{paper}", "--out", "x", "--check"], "expected it without --out"),
         (["expect", "V100", "A101"], 'no GPU "A101"; nearest: '),
+        (["expect", "V100", "GTX"], 'GPU "GTX" is ambiguous: GTX 745, GTX 1050 Ti'),
         (["compare", "{absent}.json", "{paper}"], "found nothing"),
         (["reprot", "{paper}"], 'no command "reprot"; nearest: report'),
         (["report", "--nonsense"], "unrecognized arguments: --nonsense"),
@@ -242,14 +242,6 @@ def test_help_has_defaults_exit_status_and_two_examples_that_parse(command, caps
         options = parser().parse_args(shlex.split(example))
         assert options.run is command.run
     assert max(map(len, text.splitlines())) <= 100
-
-
-def test_the_version_is_that_of_the_project(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--version"])
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert ended.value.code == 0
-    assert capsys.readouterr().out == f"amasia plots {project['version']}\n"
 
 
 def test_expect_takes_the_older_first_and_says_when_it_looks_reversed(ran):

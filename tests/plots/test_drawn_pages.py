@@ -19,7 +19,6 @@ from plots.data.load import load
 from plots.data.schema import SCHEMA_PATH
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.judge import between_runs
 from plots.report import readme, verdicts
 from plots.report.embedded import Column
 from tests import process
@@ -204,26 +203,6 @@ def test_check_names_what_differs_and_writes_nothing(clone, paper_file, capsys, 
     page.write_text(page.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
     capsys.readouterr()
     assert main([*command, "--check"]) == 1 and "-more" in capsys.readouterr().out
-
-
-def test_every_page_says_so(tmp_path):
-    document = planted.paper_like()
-    texts = {}
-    for dirty in (False, True):
-        document["provenance"]["dirty"] = dirty
-        path = tmp_path / "paper.json"
-        path.write_text(planted.sealed(document), encoding="utf-8")
-        results = load([path])
-        page = tmp_path / "README.md"
-        page.write_text(f"{readme.BEGIN}\n{readme.END}\n", encoding="utf-8")
-        readme.write(results, page)
-        texts[dirty] = {
-            "between": between_runs.page(results),
-            "README": page.read_text(encoding="utf-8"),
-        }
-    flat = {dirty: {n: " ".join(t.split()) for n, t in of.items()} for dirty, of in texts.items()}
-    assert [n for n, t in flat[False].items() if "uncommitted" in t] == []
-    assert [n for n, t in flat[True].items() if "1 of the 1 result files" not in t] == []
 
 
 # --- docs/results.md ------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from drawn import bars, faults_of, heading, markers, texts
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from plots import parallel
 from plots.commands.figure import drawable
@@ -20,14 +18,12 @@ from plots.data.load import Results, load
 from plots.data.selection import Selection
 from plots.errors import PlotsError
 from plots.figures import FIGURES, drawing, of_microbenchmarks, style
-from plots.figures.balance import balance
-from plots.figures.common import ratio_axis
 from plots.figures.expectation import expectation
-from plots.figures.generations import MOST_CASES, cases, generations
+from plots.figures.generations import generations
 from plots.figures.programs import programs, times_of_programs
 from plots.figures.roofline import roofline
 from plots.figures.speedup import speedup
-from plots.papers import expect, specifications
+from plots.papers import expect
 from plots.papers.expect import compare
 from plots.report.heatmap import cell, heatmap
 from plots.report.verdicts import verdicts
@@ -51,22 +47,6 @@ def test_the_listing_names_each_in_order(ran):
     assert listed == drawable() and set(listed) == set(FIGURES) and listed[0] == "heatmap"
     orders = [FIGURES[name].order for name in listed]
     assert len(orders) == len(set(orders)) and len(OF_MICROBENCHMARKS) == 8
-
-
-def test_figures_of_all_rows_show_one_row_of_a_variant_and_role(matched_file):
-    """Not the rows that were measured to match another strategy's schedule."""
-    results = load([matched_file]).where(size="n=2048")
-    alone = load([matched_file]).where(size="n=2048")
-    for frame in ("rows", "comparisons"):
-        of = getattr(alone, frame)
-        object.__setattr__(alone, frame, of[of["role"] != "matched"])
-    for name in ("speedup", "roofline"):
-        draw = getattr(sys.modules[f"plots.figures.{name}"], name)
-        shown, expected = draw(results), draw(alone)
-        for ax, other in zip(shown.axes, expected.axes, strict=True):
-            assert len(ax.lines) == len(other.lines) and len(ax.patches) == len(other.patches)
-            assert [t.get_text() for t in ax.texts] == [t.get_text() for t in other.texts]
-            assert ax.get_xlim() == other.get_xlim() and ax.get_ylim() == other.get_ylim()
 
 
 # --- Legible, measured on the record and on planted faults ----------------------------------------
@@ -108,17 +88,6 @@ def test_a_figure_that_is_squeezed_cannot(recorded, name):
     assert any("overlap" in fault for fault in found)
 
 
-@pytest.mark.parametrize("ends", [(0.999, 1.001), (0.97, 1.3), (0.5, 2.2), (0.9, 30), (0.001, 5)])
-def test_ratio_axes_have_a_few_plain_ticks_and_contain_everything(ends):
-    figure = style.new_figure(3)
-    ax = figure.subplots()
-    ratio_axis(ax, ends)
-    low, high = ax.get_ylim()
-    assert low < ends[0] and high > ends[1]
-    ticks = [t for t in ax.get_yticks() if low <= t <= high]
-    assert 1 in ticks and 1 <= len(ticks) <= 12
-
-
 # --- What must be seen ----------------------------------------------------------------------------
 
 
@@ -136,16 +105,6 @@ def test_programs_are_timed_at_the_papers_input_alone(save):
     assert program.original == pytest.approx(80, rel=0.02)
     assert program.fastest == pytest.approx(20, rel=0.02)
     assert heading(programs(results)).startswith("1 of the 15 programs")
-
-
-def test_balance_figure_has_each_gpu_in_both_precisions():
-    specs = specifications.datasheet_specs()
-    of_balance, of_density = balance(specs, "datasheets").axes
-    points = [line for line in of_balance.lines if line.get_label() == "fp32"]
-    assert [line.get_xdata()[0] for line in points] == [s.balance() for s in specs]
-    with_fp64 = [s for s in specs if np.isfinite(s.density("fp64"))]
-    drawn_fp64 = [x for x in of_density.lines if x.get_label() == "fp64"]
-    assert len(drawn_fp64) == len(with_fp64) < len(specs)
 
 
 def test_expectation_figure_shows_what_stays_below_by_shape_word_and_colour():
@@ -184,16 +143,6 @@ def test_a_case_shows_hardware_and_best_on_best_beside_what_was_expected(two_gpu
     assert expected == pytest.approx([2.5, 4800 / 1555])
     labels = [t.get_text() for t in figure.legends[0].get_texts()]
     assert "expected, measured ceilings: 2.50" in labels and "expected, datasheets: 3.09" in labels
-
-
-def test_there_is_room_for_a_few_cases_of_each_app(two_gpus):
-    measured = expect.compare(*two_gpus())
-    many = measured.best.loc[measured.best.index.repeat(40)].reset_index(drop=True)
-    many["app"] = ["nw", "lud"] * 20
-    many.loc[30:, ["app", "cache"]] = ("gemm", "hot")
-    object.__setattr__(measured, "best", many)
-    shown = cases(measured)
-    assert len(shown) == MOST_CASES and {c.app for c in shown} == {"nw", "lud", "gemm"}
 
 
 def test_a_row_is_a_verdict_and_its_winners_are_framed(load_groups):
@@ -272,18 +221,6 @@ def test_roofline_has_a_column_per_mode_of_arithmetic(load_groups):
     assert "gemm\nfp32 cublas comparator" in markers(figure.axes[0])
 
 
-def test_roofline_without_times_or_ceilings(load_groups, save):
-    group = planted.group("nw", {"n": 64}, 1.0)
-    group["floor"] = None
-    document = planted.document([group])
-    document["ceilings"] = []
-    assert len(markers(roofline(load([save(document)])).axes[0])) == 12
-    for row in group["rows"]:
-        planted.fail(row, "crashed", "x")
-    with pytest.raises(PlotsError, match="no times"):
-        roofline(load([save(planted.document([group]))]))
-
-
 def test_speedup_draws_each_comparison_where_it_belongs(paper):
     figure = speedup(paper.where(**MAIN))
     assert [ax.get_title(loc="left").split(":")[0] for ax in figure.axes] == [
@@ -306,16 +243,6 @@ def test_speedup_draws_each_comparison_where_it_belongs(paper):
     assert any("1 failed" in t and "1 crashed" in t and "1 skipped" in t for t in written)
     hollow = {label for label, x, _, _, filled in bars(best) if round(x) == 2 and not filled}
     assert hollow == {"register_bypass"}
-
-
-def test_speedup_draws_the_noise_band(paper, load_groups):
-    iso = speedup(paper.where(**MAIN)).axes[0]
-    bands = [p for p in iso.patches if isinstance(p, Rectangle)]
-    assert len(bands) == 3
-    assert bands[0].get_y() == pytest.approx(1.0004 * np.exp(-0.003))
-    assert bands[0].get_height() == pytest.approx(1.0004 * 2 * np.sinh(0.003))
-    without = load_groups(planted.group("nw", {"n": 64}, 1.0, control=False))
-    assert not speedup(without).axes[0].patches
 
 
 def test_comparators_are_a_reference_and_no_strategy(load_groups):

@@ -120,15 +120,6 @@ def test_what_one_block_more_costs_is_computed(save):
     assert drops(load([path])) == pytest.approx({"dpx": 1 - 133 / 264, "plain": 1 - 133 / 264})
 
 
-def test_the_best_of_each_cluster_size_is_in_the_prose():
-    results = recorded(KINDS["dsm_ring"])
-    said = " ".join(KINDS["dsm_ring"].reading(results))
-    points = results.points[results.points["microbenchmark"] == "dsm/ring_copy"]
-    for size in ("2", "8"):
-        rows = points[[a.get("cluster") == size and a.get("op") == "add" for a in points["at"]]]
-        assert f"{rows['median'].max() / 1000:.2f} TB/s in clusters of {size} at" in said
-
-
 @pytest.mark.parametrize(
     ("high", "step"),
     [

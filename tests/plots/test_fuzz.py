@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from plots.advice.machine_code import kernels_in, tile_loop
 from plots.advice.observed import from_report
 from plots.data.documents import read_document
 from plots.data.load import load
@@ -147,21 +146,3 @@ def test_any_report_of_a_profiler(tmp_path, text, at, length, put):
             assert from_report(file, name).traits
     except PlotsError as error:
         assert "\n" not in str(error) and str(error).startswith(f"{file}: ")
-
-
-LISTING = (ROOT / "tests/golden/evidence/kernels.sm_90.sass").read_text(encoding="utf-8")
-
-
-@given(
-    at=st.integers(0, 200_000),
-    length=st.integers(0, 200),
-    put=st.sampled_from(["", "BRA 0x10", "@P0 ", ";", "/*0000*/", "Function : x", "EXIT ", "0x"]),
-)
-def test_any_listing_of_machine_code(at, length, put):
-    at %= len(LISTING)
-    changed = LISTING[:at] + put + LISTING[at + length :]
-    kernels = list(kernels_in(changed, " Function x:\n REG:1 STACK:0 SHARED:1 LOCAL:1 x\n"))
-    assert kernels
-    for kernel in kernels:
-        loop = tile_loop(kernel)
-        assert loop is None or (loop.ways and loop.tiles >= 1)

@@ -40,14 +40,6 @@ def test_frames_hold_every_row_sample_comparison_and_ceiling(paper):
     )
 
 
-def test_rows_without_a_time_keep_status_and_reason(paper):
-    absent = paper.rows[paper.rows["status"] != "ok"].set_index("strategy")
-    assert dict(absent["status"]) == {"drop_off": "failed", "tma": "crashed", "dsm": "skipped"}
-    assert absent["median"].isna().all() and (absent["samples"] == 0).all()
-    assert absent.loc["dsm", "reason"] == "needs sm_90, this GPU is sm_80"
-    assert not absent.loc["drop_off", "verified"]
-
-
 def test_pairs_are_of_rounds_in_which_neither_was_throttled():
     def row(rounds, throttled):
         return np.array(rounds), 10.0 * np.array(rounds), np.array(throttled, dtype=bool)
@@ -237,18 +229,6 @@ def test_tables_of_amasia_cross_are_kept_apart(save):
     assert len(again.cross.groups) == 1 and "(cross) is in" in again.notes[0]
 
 
-def test_a_group_with_both_is_divided(load_groups):
-    group = planted.matched_group("nw", {"n": 64}, 1.0, comparator="vendor")
-    table = planted.cross_group("nw", {"n": 64})
-    rows, comparisons = len(group["rows"]), len(group["comparisons"])
-    group["rows"] += table["rows"]
-    group["comparisons"] += table["comparisons"]
-    results = load_groups(group)
-    assert len(results.rows) == rows and len(results.comparisons) == comparisons
-    assert set(results.cross.rows["role"]) == {"cross", "comparator"}
-    assert len(results.cross.rows) == len(table["rows"]) + 1
-
-
 def test_a_date_that_cannot_be_is_said(save):
     group = planted.group("nw", {"n": 64}, 1.0)
     save(planted.document([group], date="1970-01-01T00:03:20Z"), "r/reset.json")
@@ -333,14 +313,6 @@ def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
     assert recorded_twins([path]) == []
 
 
-def test_advice_and_report_are_made_from_the_others(two, save, ran, tmp_path):
-    path, page = save(disturbed(two)), tmp_path / "report.html"
-    said = ran(0, "advise", str(path)).out
-    assert "8192" in said and "1024" not in said
-    ran(0, "report", path, "--out", page)
-    assert "another process computed on this GPU" in page.read_text(encoding="utf-8")
-
-
 def test_no_published_value_is_compared_with_it(two, save):
     size = ";".join(f"{k}={v}" for k, v in two["groups"][0]["key"]["size"].items())
     wanted = f"speedup hotspot/tma best {size};cache=cold;launch=stream"
@@ -407,16 +379,6 @@ def test_the_record_is_read_when_it_is_asked_for(results: Path, read: list[Path]
     current = load([results / "a"])
     assert read == [results / "a" / "paper.json"]
     assert current.where(app="nw").earlier is not None and len(read) == 3
-
-
-def test_of_the_record_only_the_app_is_read_to_predict(save: Any, read: list[Path]) -> None:
-    of_app = {app: planted.document([planted.group(app, {"n": 64}, 1.0)]) for app in ("lud", "nw")}
-    frozen_paths = [save(of, f"0.1.0/h200/{app}.json") for app, of in of_app.items()]
-    listed = "".join(f"{'0' * 64}  h200/{app}.json\n" for app in of_app)
-    (frozen_paths[0].parents[1] / frozen.CHECKSUMS).write_text(listed)
-    mine = save(of_app["lud"], "h200/lud.json")
-    load([mine])
-    assert read == [mine, frozen_paths[0]]
 
 
 def _sessions(gpus: int, spread: float, earlier: Sessions | None = None) -> Sessions:

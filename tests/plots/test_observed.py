@@ -25,8 +25,6 @@ from plots.advice.observed import (
     Observed,
     from_cubin,
     from_report,
-    merged,
-    threads_of,
     within_record,
 )
 from plots.data.strategies import ROOT
@@ -403,12 +401,6 @@ def test_a_binary_report_is_exported_by_ncu(report, ncu):
         read_report(path)
 
 
-def test_a_binary_report_without_ncu_says_how_to_export(report, monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PlotsError, match=r"ncu: cannot be run .*--page raw > mine\.csv, and give"):
-        from_report(report("", "mine.ncu-rep"))
-
-
 # Machine code.
 
 
@@ -440,33 +432,12 @@ def test_traits_of_a_loop_over_tiles(code):
     assert "layout" not in of.unknown({"layout": "box"})
 
 
-def test_more_barriers_and_more_shared_memory_are_the_kernels_own(code):
-    extra = (*PAIR, "BAR.SYNC 0x0", "LDS R8, [R1]", "BAR.SYNC 0x0", "BAR.SYNC 0x0", "BAR.SYNC 0x0",
-             "@P0 BRA 0x0", "EXIT")  # fmt: skip
-    of = from_cubin(code(*extra, shared=4096 + 512), "256", None, None)
-    assert of.traits["barriers"] == "2" and of.traits["workspace"] == "512"
-
-
 def test_bytes_that_are_not_in_the_code_are_not_guessed(code):
     of = from_cubin(code("UTMALDG.2D [UR8], [UR4]", "LDS R8, [R1]", "EXIT"), "128", None, None)
     assert "tile" not in of.traits and "tile" in of.unknown({})
     assert any("stand in its tensor map" in fact for fact in of.facts)
     of = from_cubin(code("MOV R1, R2", "@P1 BRA 0x40", *PAIR, "EXIT"), "128", None, None)
     assert "tile" not in of.traits and any("not every tile" in fact for fact in of.facts)
-
-
-@pytest.mark.parametrize("block", ["0", "33x", "2048", "1,2,3,4", "a"])
-def test_a_block_that_there_is_not(block):
-    with pytest.raises(PlotsError, match="--block"):
-        threads_of(block)
-
-
-def test_of_both_the_code_says_more_of_the_tile_and_the_report_of_the_run(code, report):
-    counted = {"launch__registers_per_thread": "31", "dram__bytes_read.sum": str(64 << 20)}
-    both = merged(from_cubin(code(*STAGED), "256", None, None),
-                  from_report(report(raw_page(("k", counted)))))  # fmt: skip
-    assert both.traits["tile"] == "4096" and both.traits["mebibytes"] == "64"
-    assert both.traits["registers"] == "30"
 
 
 # Advice.

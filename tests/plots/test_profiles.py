@@ -326,12 +326,6 @@ def test_each_resolved_difference_has_a_sentence(matched):
     assert len(every) == 2 * len(found)
 
 
-def test_what_is_not_resolved_is_not_explained(save):
-    document = planted.document([planted.group("nw", {"n": 64}, 1.0, half=2.0)])
-    path = save(document, "r/results.json")
-    assert attributions(load([path]), load_profiles([path.parent])) == []
-
-
 # The command.
 
 
@@ -366,16 +360,6 @@ def test_why_speaks_of_the_gpus_that_were_profiled(ran, matched, save):
     said_ = ran(0, "why", matched.parent, "--gpu", "NVIDIA B200")
     assert " 0 explained, " in said_.out and "Left out" not in said_.out
     assert "Profiles of other GPUs: NVIDIA H200; choose one with --gpu." in said_.out
-
-
-def test_why_names_profiles_of_other_code(ran, matched, save):
-    document = json.loads((matched.parent / "profile.json").read_text())
-    for group in document["groups"]:
-        for row in group["rows"]:
-            row["source_digest"] = "cd" * 32
-    save(document, "r/profile.json")
-    said_ = ran(0, "why", matched.parent)
-    assert "Profiles of other code than was measured, which explain nothing: nw/base" in said_.out
 
 
 def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():

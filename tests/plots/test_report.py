@@ -19,10 +19,8 @@ from plots.advice import real_kernels, twin
 from plots.data.load import load
 from plots.data.profiles import load_profiles
 from plots.judge.attribution import attributions
-from plots.papers import reproduction
 from plots.prose import shade
 from plots.report import warnings
-from plots.report.chapters import generations as generations_module
 from plots.report.embedded import CLOCK_STEP_MS, Column, Embedded, _steps_of, carried_by
 from plots.report.page import render
 from plots.report.verdicts import overall, verdicts
@@ -214,11 +212,6 @@ def test_odd_results_make_a_report(save):
     assert "2 controls; 2 of them differ from 1, by 5 % at most" in words
 
 
-def test_the_same_results_make_the_same_page(save):
-    path = save(planted.document([planted.group("nw", {"n": 64}, 1.0)]))
-    assert render(load([path])) == render(load([path]))
-
-
 def test_a_name_of_any_length_takes_no_longer(save):
     group = planted.group("nw", {"n": "9" * 20_000}, 1.0)
     gpu = planted.device("NVIDIA " + "H200 " * 4_000)
@@ -226,17 +219,6 @@ def test_a_name_of_any_length_takes_no_longer(save):
     text = render(load([save(planted.document([group], gpu=gpu))]))
     assert time.process_time() - start < 15
     assert len(text) < 1_000_000
-
-
-def test_of_many_gpus_not_every_pair_has_its_figure(save, monkeypatch):
-    monkeypatch.setattr(generations_module, "MOST_PAIRS", 1)
-    for i in range(3):
-        gpu = planted.device(f"NVIDIA X{i}", 80 + i)
-        group = planted.group("nw", {"n": 4}, 1.0, speedups={"baseline": (1, 1), "tma": (2, 2)})
-        folder = save(planted.document([group], gpu=gpu), f"r/{i}.json").parent
-    page = Page(render(load([folder])))
-    assert page.words.count("best on best =") == 1
-    assert "2 more pairs: ./plots.sh compare OLD NEW" in page.words
 
 
 def test_schedule_and_movement_in_the_report(matched_file, cross_file, save):
@@ -290,24 +272,6 @@ def test_twins_are_counted(groups, save):
     for case in cases:
         assert f"<td>{case.name}</td><td>{case.gpu}</td><td>{case.size_label}, " in page
     assert "proxy kernels (twins)" not in render(load([groups]))
-
-
-def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_file):
-    results = load([groups, memory_file])
-    page = render(results)
-    rows = table_rows(page, "reproduction")
-    lines = [
-        line
-        for gpu in results.gpus
-        for entry in reproduction.entries([f for f in results.recorded if f.device.name == gpu])
-        for line in entry.lines
-    ]
-    assert len(rows) == len(lines) > 100
-    for row, line in zip(rows, lines, strict=True):
-        assert row["verdict"] == line.verdict.value
-        ratio = line.ratio
-        assert row["here / published"] == (None if ratio is None else pytest.approx(ratio, 1e-5))
-    assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
 
 
 def test_what_a_page_carries_is_json_whatever_is_in_it():

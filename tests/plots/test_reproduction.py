@@ -31,11 +31,6 @@ def read(*paths):
     return load(paths).recorded
 
 
-@pytest.fixture(scope="module")
-def all_entries(recorded):
-    return reproduction.entries(recorded)
-
-
 def entry(files, name):
     return next(e for e in reproduction.entries(files) if e.item.id == name)
 
@@ -123,27 +118,6 @@ def test_a_unit_that_no_line_converts_is_told(tmp_path):
         published.comparisons(path)
 
 
-def test_what_the_gpus_promise():
-    rows = published.printed_rows("s000_table7_mma")
-    peak = next(r for r in rows if (r["gpu"], r["ab_type"]) == ("A100", "TF32"))
-    assert published.theory("tf32", "A100") == float(peak["peak_dense_TFLOPS_or_TOPS"])
-    assert published.theory("sms*clock", "H800") == pytest.approx(114 * 1.755)
-    assert published.theory("clock/memory", "H800") == pytest.approx(1.755 / 2039)
-    assert published.theory("nothing", "H800") is None
-    assert published.theory("sms", H200) == H200.sm_count
-    assert published.theory("memory", H200) == 4800
-
-
-def test_a_row_with_lists_stands_for_a_row_of_each():
-    row = {"id": "{2=p|q}-{1=x|y}", "own": "at={1b=3|4};to={1}"}
-    assert [tuple(one.values()) for one in published.written_out(row)] == [
-        ("p-x", "at=3;to=x"),
-        ("p-y", "at=4;to=y"),
-        ("q-x", "at=3;to=x"),
-        ("q-y", "at=4;to=y"),
-    ]
-
-
 # The cell: size, cache, launch mode, role, schedule
 
 CELL = "rows=8192;cols=8192;steps=5;cache=cold;launch=stream"
@@ -191,15 +165,6 @@ def test_another_cell_is_not_taken_for_it(save, wrong):
         assert ours.own_value(files, selector)[0].value == pytest.approx(1.2)
 
 
-def test_a_ratio_of_too_few_rounds_says_so_and_has_no_interval(save):
-    selector = f"speedup hotspot/overlap iso {CELL}"
-    for rounds, said in ((3, "iso, not resolved: too few rounds"), (41, "iso, faster [")):
-        files = read(hotspot(save, rounds=rounds))
-        own, _ = ours.own_value(files, selector)
-        assert own.value == pytest.approx(1.2) and said in own.cell
-        assert ("[" in own.cell) == (rounds == 41)
-
-
 def test_another_role_or_schedule_is_not_taken_for_it(save):
     files = read(hotspot(save))
     best = ours.own_value(files, f"speedup hotspot/overlap best {CELL}")[0]
@@ -214,33 +179,6 @@ def test_another_role_or_schedule_is_not_taken_for_it(save):
         own, _ = ours.own_value(files, f"speedup hotspot/overlap cross {CELL};schedule={schedule}")
         assert own.value == pytest.approx(ratio) and f"cross, {schedule}" in own.cell
     assert ours.own_value(files, f"speedup hotspot/overlap iso {CELL}")[0] is None
-
-
-def test_every_speed_up_names_size_cache_and_launch():
-    found = [s for c in published.comparisons() for s in ours.selectors(c.own)
-             if s.kind == "speedup"]  # fmt: skip
-    assert len(found) >= 7
-    for s in found:
-        assert s.at["cache"] == "cold" and s.at["launch"] in ("stream", "graph")
-        assert set(s.at) - {"cache", "launch", "schedule"}, s
-    with pytest.raises(PlotsError, match="a size, a cache and a launch mode"):
-        ours.selectors("speedup hotspot/overlap iso rows=1")
-    with pytest.raises(PlotsError, match="no selector"):
-        ours.selectors("pint a b c=1")
-    with pytest.raises(PlotsError, match="too short"):
-        ours.selectors("point a b")
-
-
-def test_each_half_of_a_quotient_comes_from_whichever_file_has_it(save):
-    one, other = planted.memory_like(), planted.memory_like()
-    rows = [planted.micro_row({"access": "load"}, 141.0)]
-    other["microbenchmarks"] = [planted.microbenchmark("dsm/latency", rows, [])]
-    files = read(save(one, "memory.json"), save(other, "dsm.json"))
-    l2 = "point memory/latency latency method=luo;level=l2"
-    own, _ = ours.own_value(files, f"point dsm/latency latency access=load / {l2}")
-    assert own.value == 0.5 and own.file.endswith("dsm.json")
-    best, _ = ours.own_value(files, "best memory/latency latency method=luo")
-    assert best.value == 282.0
 
 
 # The verdict follows from the figures
@@ -272,37 +210,6 @@ def test_a_value_is_judged_by_relation_tolerance_and_hardware(changes, own, verd
     line = reproduction.judge(c, Own(own, "cycles", "f"), H200)
     assert line.verdict.value == verdict
     assert line.ratio == own / min(max(own, c.low), c.high)
-
-
-def test_the_same_architecture_or_model_is_judged():
-    own = Own(40, "cycles", "f")
-    assert reproduction.judge(replace(H800_CELL, gpu="A100"), own, A100).verdict is Verdict.AGREES
-    h100 = SimpleNamespace(**{**vars(H200), "name": "NVIDIA H100 80GB HBM3"})
-    of_model = replace(H800_CELL, gpu="H100", basis="model")
-    assert reproduction.judge(of_model, own, h100).verdict is Verdict.AGREES
-
-
-def test_rates_are_compared_as_shares_of_what_each_gpu_promises():
-    c = replace(H800_CELL, low=1861.5, high=1861.5, basis="share memory")
-    line = reproduction.judge(c, Own(4443, "GB/s", "f"), H200)
-    assert line.own_share == pytest.approx(4443 / 4800)
-    assert line.published_share == pytest.approx(1861.5 / 2039)
-    assert line.verdict is Verdict.AGREES and line.ratio == pytest.approx(1.0138, abs=1e-4)
-    # The same rate on an H200 as on an H800 is no agreement.
-    same = reproduction.judge(c, Own(1861.5, "GB/s", "f"), H200)
-    assert same.verdict is Verdict.DIFFERS and same.ratio < 0.5
-    # What an unknown GPU promises is not known: nothing follows, least of all about shares.
-    unknown = SimpleNamespace(**{**vars(H200), "name": "NVIDIA Another"})
-    line = reproduction.judge(c, Own(4443, "GB/s", "f"), unknown)
-    assert line.verdict is Verdict.OTHER_HARDWARE and not line.of_shares
-    assert line.ratio == pytest.approx(4443 / 1861.5)
-    foreign = SimpleNamespace(**{**vars(unknown), "compute_capability": 80})
-    assert reproduction.judge(c, Own(4443, "GB/s", "f"), foreign).verdict is Verdict.OTHER_HARDWARE
-    own = replace(H800_CELL, low=0.95, high=0.95, relation="at least", tolerance=0,
-                  basis="own share f16")  # fmt: skip
-    for value, verdict in ((0.96, Verdict.AGREES), (0.94, Verdict.DIFFERS)):
-        line = reproduction.judge(own, Own(value * 989.5, "TFLOP/s", "f"), H200)
-        assert line.verdict is verdict and line.ratio == pytest.approx(value / 0.95)
 
 
 def test_a_value_that_is_missing_says_why():
@@ -372,18 +279,6 @@ def test_a_status_counts_verdicts(verdicts, method, waits, status):
     assert reproduction.status_of(item, lines, waits) == status
 
 
-def test_the_headline_counts_another_method_whole(all_entries):
-    """Whatever its values say: it is no agreement."""
-    text = reproduction.counts(all_entries)
-    numbers = dict(part.rsplit(" ", 1) for part in text.split(": ")[1].rstrip(".").split(", "))
-    assert sum(map(int, numbers.values())) == len(all_entries)
-    assert list(numbers) == [s for s in reproduction.STATUSES if s in numbers]
-    other = [e for e in all_entries if e.item.kind == "other" and e.lines]
-    assert int(numbers["other method"]) == len(other) > 20
-    assert int(numbers["document against itself"]) == 6
-    assert {e.counted for e in all_entries} <= set(reproduction.STATUSES)
-
-
 def test_what_differs_says_why_and_what_would_decide(record):
     for gpu in record.gpus:
         for e in reproduction.entries([f for f in record.recorded if f.device.name == gpu]):
@@ -391,46 +286,6 @@ def test_what_differs_says_why_and_what_would_decide(record):
             assert differs == bool(e.note.reason), e.item.id
             if differs and e.item.kind != "self":
                 assert e.note.decides, e.item.id
-
-
-def test_a_sentence_without_its_figures_is_left_out(memory_file):
-    files = read(memory_file)
-    text = "It is {point memory/latency latency method=luo;level=l1:.0f} cycles."
-    assert ours.filled(text, files) == "It is 41 cycles."
-    assert ours.filled(f"{text} {text.replace('l1', 'l9')} Why?", files) == "It is 41 cycles. Why?"
-
-
-def test_the_spread_over_runs_is_that_of_their_medians_of_three_at_least():
-    def run(ms):
-        key = SimpleNamespace(app="nw", size={"rows": 64}, cache="cold", launch="stream")
-        rows = [
-            SimpleNamespace(
-                variant="nw/baseline", role="iso", status="ok",
-                time_ms=SimpleNamespace(median=time),
-            )
-            for time in (ms, 99)  # the second is its control
-        ]  # fmt: skip
-        return SimpleNamespace(key=key, invalid=[], rows=rows)
-
-    def files(*times):
-        document = SimpleNamespace(groups=[run(ms) for ms in times])
-        return [SimpleNamespace(path="f", document=document)]
-
-    own, _ = ours.own_value(files(1.0, 1.02, 0.98), "derived run_spread nw")
-    assert own.value == pytest.approx(2) and own.unit == "%" and own.cell.endswith("3 runs")
-    assert ours.own_value(files(1.0, 1.02), "derived run_spread nw") == (None, "")
-    assert ours.own_value(files(1.0, 1.02, 0.98), "derived run_spread lud") == (None, "")
-
-
-def test_a_sweep_takes_the_least_the_mean_or_the_most(memory_file):
-    files = read(memory_file)
-    l1 = "point memory/latency latency method=luo"
-    for word, expected in (("least", 41), ("mean", 161.5), ("most", 282)):
-        own, _ = ours.own_value(files, f"{word} {l1} over level=l1,l2")
-        assert own.value == pytest.approx(expected)
-        own, _ = ours.own_value(files, f"{word} = [{l1}] * 2 in cycles over level=l1,l2")
-        assert own.value == pytest.approx(2 * expected)
-    assert ours.own_value(files, f"most {l1} over level=l1,l9")[0] is None
 
 
 # Machine code
@@ -472,26 +327,6 @@ def test_machine_code_is_that_of_the_row():
 )
 def test_machine_code_is_compared_by_its_opcodes(ours, printed, same):
     assert reproduction._same_code(ours, printed) is same
-
-
-def test_shape_and_type_are_not_judged_where_the_name_alone_was_recorded(record):
-    """As in the frozen record of the H100."""
-    files = [f for f in record.recorded if "H100" in f.device.name]
-    verdicts = {line.label: line.verdict for line in entry(files, "000-16").lines}
-    assert verdicts["mma FP16/FP16"] is Verdict.NOT_RECORDED
-    assert verdicts["mma INT4/INT32"] is Verdict.DIFFERS
-
-
-@pytest.fixture(scope="module")
-def page(record):
-    return reproduction.render(record, ROOT / "docs")
-
-
-def test_the_page_tells_the_claims_that_the_results_contradict(all_entries, page):
-    told = reproduction.contradictions(all_entries)
-    assert [text.partition(",")[0] for text in told] == ["000-42", "003-13", "003-16"]
-    for text in told:
-        assert "What decides: " in text and f"- {reproduction._prose(text)}" in page
 
 
 # The page

@@ -15,7 +15,7 @@ from plots.data.sessions import Measured, Sessions, pool_of
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge import between_runs
-from plots.judge.beside import rows_beside, times_beside
+from plots.judge.beside import rows_beside
 from plots.judge.between_runs import coverage, left_out
 from plots.papers.generations import steps
 from plots.report import references
@@ -275,14 +275,6 @@ def test_a_row_of_a_later_session_divides_by_its_own_ratio(save):
     assert found.baseline_ms / found.median_ms == pytest.approx(1.3)
 
 
-def test_a_row_without_a_comparison_has_the_time_of_its_run(load_groups):
-    results = load_groups(planted.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1)}))
-    times = times_beside(results)
-    base = results.rows[results.rows["repeat"] == 0]
-    for row in base.itertuples():
-        assert times[row.row] == pytest.approx(row.median)
-
-
 # --- Predictions, and their page ------------------------------------------------------------------
 
 
@@ -335,13 +327,6 @@ def test_what_is_left_out_is_not_used():
     checked = list(left_out(sessions))
     outside = {c.measured.session.gpu for c in checked if not c.inside}
     assert outside == {"far"} and len(checked) == 24
-
-
-def test_the_page_says_how_far_rows_move(save):
-    text = between_runs.page(load([save(doc, f"{i}.json") for i, doc in enumerate(three())]))
-    assert "rows on three GPUs are needed" in text
-    for heading in ("How far rows move", "Do the intervals hold?", "What moved most"):
-        assert f"### {heading}" in text
 
 
 def a_row(app: str, name: str, *gpus: str) -> list[Measured]:

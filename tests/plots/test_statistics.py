@@ -17,25 +17,17 @@ from plots.statistics.between import (
     Pool,
     SessionValue,
     difference,
-    log_error,
     predict,
 )
 from plots.statistics.claims import most_difference
 from plots.statistics.intervals import (
     benjamini_hochberg,
-    geometric_mean,
-    independent_p_value,
     independent_ratio,
-    least_p_value,
     median_interval,
     ratio_of_rounds,
     spread_of_rounds,
 )
 from plots.units import claimed_ratio, milliseconds, times
-
-
-def test_ratios_have_a_geometric_mean():
-    assert geometric_mean([0.5, 2, 4]) == pytest.approx(4 ** (1 / 3))
 
 
 @pytest.mark.parametrize(
@@ -90,20 +82,6 @@ def test_the_false_discovery_rate_as_its_authors_show_it():
     assert benjamini_hochberg([0.03, 0.031, 0.9], 0.05).found == (True, True, False)
     with pytest.raises(ValueError, match="rate"):
         benjamini_hochberg([0.5], 1.0)
-
-
-def test_a_p_value_is_where_the_interval_begins_to_exclude():
-    a = np.linspace(1, 1.9, 10)
-    b = np.concatenate([[1.45], np.linspace(1.65, 2.45, 9)])
-    p = independent_p_value(a, b)
-    assert 0.001 < p < 0.5
-    assert independent_ratio(a, b, 1 - p - 1e-9).resolved
-    assert not independent_ratio(a, b, 1 - p + 1e-9).resolved
-    assert independent_p_value(a, a) == 1
-    assert independent_p_value(a[:9], a[:9] + 5) == pytest.approx(least_p_value(9)) == 2.0**-7
-    # Beyond what a confidence can be told from 1.
-    many = np.linspace(1, 1.9, 200)
-    assert 0 <= independent_p_value(many, many + 5) < 1e-15
 
 
 # The harness is held to the same file (tests/harness/statistics/series_test.cpp).
@@ -202,11 +180,6 @@ def _record(prediction):
         return None
     names = ("value", "low", "high", "degrees", "sessions", "gpus")
     return [getattr(prediction, name) for name in names]
-
-
-def test_the_error_of_an_interval():
-    for low, high, coverage, value in BETWEEN_CASES["log_error"]:
-        assert log_error(low, high, coverage) == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", BETWEEN_CASES["kinds"], ids=lambda kind: kind["name"])

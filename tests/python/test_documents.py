@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import citations
-import pytest
 from tree import ROOT, files_of
 
 # --- Names of files and sections ------------------------------------------------------------------
@@ -14,33 +12,6 @@ from tree import ROOT, files_of
 
 def test_every_file_and_section_that_is_named_exists() -> None:
     assert citations.broken(ROOT, files_of(ROOT)) == []
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "complaint"),
-    [
-        ("docs/b.md", "[part](guide.md#the-part) apps/*/nw.hpp apps/<app>/<app>.hpp\n", ""),
-        ("harness/a.hpp", 'const char* no_comment = "harness/absent.hpp";\n', ""),
-        ("harness/a.hpp", "// See docs/absent.md.\n", "1: no file or folder docs/absent.md"),
-        ("harness/a.hpp", "\n// what absent.cuh says\n", "2: no file is named absent.cuh"),
-        ("plots/a.py", "a = 1  # as in harness/gone.cpp\n", "1: no file or folder harness/gone"),
-        ("docs/b.md", "a [link](absent/)\n", "1: the link absent/ leads nowhere"),
-        (
-            "docs/b.md",
-            "a [link](guide.md#absent)\n",
-            "1: the link guide.md names no section absent",
-        ),
-    ],
-)
-def test_a_pointer_to_nothing_is_named(
-    tmp_path: Path, file: str, text: str, complaint: str
-) -> None:
-    tree = {"docs/guide.md": "# Guide\n\n## The part\n", "apps/nw/nw.hpp": "", file: text}
-    for name, content in tree.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
-    broken = citations.broken(tmp_path, list(tree))
-    assert broken[0].startswith(f"{file}:{complaint}") if complaint else broken == []
 
 
 # --- The index ------------------------------------------------------------------------------------

@@ -110,34 +110,6 @@ def test_overtaken_reads_are_found(
     assert reported(*kernel) == found
 
 
-@pytest.mark.parametrize(
-    ("load", "use", "found"),
-    [
-        ("LDS.128 R8, [R4]", "FADD R5, R5, R11", True),
-        ("LDS.128 R8, [R4]", "FADD R5, R5, R12", False),
-        ("LDS.64 R8, [R4]", "STG.E.64 desc[UR4][R2.64], R8", True),
-        ("LDS R9, [R4]", "STG.E.64 desc[UR4][R2.64], R8", True),
-        ("LDS R9, [R4]", "STG.E desc[UR4][R2.64], R8", False),
-        ("LDS R3, [R4]", "STG.E desc[UR4][R2.64], R8", True),
-        ("LDS R9, [R4]", "DADD R6, R6, R8", True),
-        ("LDSM.16.M88.4 R8, [R4]", "HMMA.16816.F32 R24, R8, R16, R24", True),
-        ("LDS R9, [R4]", "ISETP.GE.AND P1, PT, R9, UR5, PT", True),
-        ("LDS R9, [R4]", "MOV R9, R3", False),
-        ("LDS R9, [R4]", "STS.128 [R8], R16", False),
-        ("LDS R9, [R4]", "STS.128 [R9], R16", True),
-        ("LDS R9, [R4]", "STS.128 [R20], R8", True),
-        ("LDS R9, [R4]", "STG.E.128 desc[UR4][R8.64], R16", True),
-        ("LDS R9, [R4]", "LOP3.LUT P0, R9, R3, 0x3, RZ, 0xc0, !PT", False),
-        ("LDS R9, [R4]", "LOP3.LUT P0, RZ, R9, 0x3, RZ, 0xc0, !PT", True),
-        ("LDS R9, [R4]", "SHFL.IDX PT, R9, R3, RZ, 0x1f", False),
-        ("LDS R9, [R4]", "SHFL.IDX P0, R12, R9, RZ, 0x1f", True),
-    ],
-)
-def test_registers_of_wide_values(load: str, use: str, found: bool) -> None:
-    lines = (COPY, (load, 2, 0), ARRIVE, (use, 7, 0), ("MOV R9, RZ", 7, 0), AGAIN, END)
-    assert bool(reported(*lines)) == found
-
-
 @pytest.mark.skipif(CUOBJDUMP is None, reason="needs cuobjdump")
 @pytest.mark.skipif("90a" not in architectures(), reason="the build has no machine code for sm_90a")
 def test_no_kernel_hands_back_a_stage_before_its_reads_came() -> None:

@@ -7,7 +7,6 @@ import graphlib
 import re
 import shutil
 import sys
-import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -105,30 +104,6 @@ def test_includes_go_downwards_only_and_in_no_circle() -> None:
     assert violations(ROOT) == []
 
 
-@pytest.mark.parametrize(
-    ("file", "target", "wrong"),
-    [
-        ("variants/ptx/bulk.cuh", "harness/errors.hpp", 1),
-        ("harness/variant.hpp", "harness/text/table.hpp", 1),
-        ("harness/text/table.cpp", "harness/results/result.hpp", 1),
-        ("harness/new_room/x.cpp", "harness/text/table.hpp", 1),
-        ("apps/nw/tma.cu", "apps/lud/lud.hpp", 1),
-        ("microbench/dsm/latency.cu", "harness/gpu/sampler.hpp", 1),
-        ("apps/nw/tma.cu", "apps/nw/baseline.cu", 1),
-        ("variants/a.hpp", "variants/a.hpp", 1),
-        ("apps/nw/tma.cu", "harness/variant.hpp", 0),
-        ("microbench/dsm/latency.cu", "microbench/walks.cuh", 0),
-    ],
-)
-def test_an_include_against_the_direction_is_found(
-    tmp_path: Path, file: str, target: str, wrong: int
-) -> None:
-    for path, text in ((target, ""), (file, f'#include "{target}"\n')):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    assert len(violations(tmp_path)) == wrong
-
-
 # --- Formatting -----------------------------------------------------------------------------------
 
 
@@ -172,13 +147,3 @@ def test_lines_end_as_on_linux_whatever_git_is_set_to() -> None:
         exact = wanted.strip() == "attr/-text"
         assert exact or (wanted.strip() == "attr/text=auto eol=lf" and index != "i/crlf"), line
         assert exact == (index == "i/-text" or path.startswith("tests/fuzz/corpus/")), line
-
-
-def test_pre_commit_and_the_tests_use_the_same_tools() -> None:
-    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        extras = tomllib.load(file)["project"]["optional-dependencies"]
-    pinned = dict(re.findall(r"([\w-]+)==([\d.]+)", " ".join(extras["test"])))
-    for tool, repository in (("clang-format", "mirrors-clang-format"), ("ruff", "ruff-pre-commit")):
-        revision = re.search(rf"/{repository}\n    rev: v([\d.]+)", hooks)
-        assert revision and revision[1] == pinned[tool], tool

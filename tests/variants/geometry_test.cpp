@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -188,20 +187,6 @@ TEST(RingSlot, CountsTilesIn64Bits) {
   EXPECT_EQ(ring_slot<4>(far).stage, 1);
   EXPECT_EQ(ring_slot<4>(far).parity, 0u);
   EXPECT_EQ(ring_slot<4>(far + 4).parity, 1u);
-}
-
-TEST(Rounding, UpToTheNextMultiple) {
-  for (long long a = 0; a < 100; ++a) {
-    for (long long b = 1; b < 20; ++b) {
-      const long long rounded = round_up(a, b);
-      EXPECT_EQ(rounded % b, 0);
-      EXPECT_GE(rounded, a);
-      EXPECT_LT(rounded - b, a);
-      EXPECT_EQ(ceil_div(a, b) * b, rounded);
-    }
-  }
-  EXPECT_EQ(ceil_div(std::numeric_limits<std::int32_t>::max(), 1), 2147483647);
-  EXPECT_EQ(ceil_div(1LL << 40, 3), 366503875926);
 }
 
 }  // namespace

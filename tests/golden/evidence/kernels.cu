@@ -23,30 +23,6 @@ extern "C" __global__ void asynchronous(const float* in, float* out) {
 }
 
 #if __CUDA_ARCH__ >= 900
-// Distributed shared memory: remote load, store, asynchronous store; the cluster's barrier.
-extern "C" __global__ void cluster(int* out) {
-  __shared__ int box[256];
-  __shared__ uint64_t barrier;
-  box[threadIdx.x] = static_cast<int>(threadIdx.x);
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
-                   : "memory");
-  unsigned remote, remote_barrier;
-  int value;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(remote)
-               : "r"(shared_address(box + threadIdx.x)), "r"(1));
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(remote_barrier)
-               : "r"(shared_address(&barrier)), "r"(1));
-  asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(value) : "r"(remote) : "memory");
-  asm volatile("st.shared::cluster.s32 [%0], %1;" ::"r"(remote + 4), "r"(value) : "memory");
-  asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(remote + 8),
-      "r"(value), "r"(remote_barrier)
-      : "memory");
-  out[threadIdx.x] = value;
-}
-
 // Bulk and tensor copies by the copy engine, both ways, and a reduction.
 extern "C" __global__ void bulk(const void* map, float* out) {
   __shared__ alignas(128) float tile[1024];
@@ -77,8 +53,3 @@ extern "C" __global__ void bulk(const void* map, float* out) {
   asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
 }
 #endif
-
-// min(x + a, b): one instruction from sm_90 on, two before.
-extern "C" __global__ void add_minimum(int* data, int a, int b) {
-  data[threadIdx.x] = min(data[threadIdx.x] + a, b);
-}

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <memory>
 #include <set>
 
 #include "harness/cli/command.hpp"
@@ -18,9 +17,7 @@ TEST(Command, EveryFileOfTheFolderIsRegistered) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".cpp") files.insert(entry.path().stem().string());
   }
-  for (const Command& c : commands()) {
-    if (c.name != "greet") names.insert(c.name);  // below
-  }
+  for (const Command& c : commands()) names.insert(c.name);
   EXPECT_EQ(files, names);
   EXPECT_GE(files.size(), 11u);
 }
@@ -42,44 +39,6 @@ TEST(Help, OfEveryCommandShowsDefaultsExitCodesAndTwoExamples) {
       EXPECT_TRUE(contains(help, "(default:"));
     }
   }
-}
-
-Action declare(CLI::App& options) {
-  auto whom = std::make_shared<std::string>("world");
-  auto file = std::make_shared<std::string>();
-  options.add_option("--whom", *whom, "who is greeted")
-      ->check(one_of({"world", "gpu"}))
-      ->type_name("NAME")
-      ->default_str("world");
-  add_output(options, "--card", *file, "a card to write");
-  return [whom](const Invocation&) { return *whom == "gpu" ? exit_no_device : exit_ok; };
-}
-
-const bool registered = register_command(
-    {.name = "greet",
-     .group = CommandGroup::help,
-     .summary = "say hello before measuring",
-     .examples = {{{"amasia greet", "the world"}, {"amasia greet --whom gpu", "somebody else"}}},
-     .exits = {exit_ok, exit_no_device},
-     .declare = declare});
-
-TEST(NewCommand, HasAHelpOfItsOwn) {
-  const Parser parser = make_parser();
-  EXPECT_TRUE(contains(parser.program->help(), "say hello before measuring"));
-  const std::string help = parser.program->get_subcommand("greet")->help();
-  for (const char* part : {"--whom NAME", "who is greeted: world, gpu (default: world)",
-                           "--card FILE", "(default: not written)", "Exit codes:", "3  ",
-                           "amasia greet --whom gpu", "somebody else"}) {
-    EXPECT_TRUE(contains(help, part));
-  }
-  EXPECT_EQ(help.find("130"), std::string::npos) << "an exit code it does not name";
-}
-
-TEST(NewCommand, IsParsedAndActs) {
-  const Parser parser = make_parser();
-  std::vector<const char*> argv{"amasia", "greet", "--whom", "gpu"};
-  parser.program->parse(static_cast<int>(argv.size()), argv.data());
-  EXPECT_EQ(parser.actions.at("greet")({{}, *parser.program}), exit_no_device);
 }
 
 std::string said(const CLI::Validator& check, std::string text) { return check(text); }

@@ -28,17 +28,6 @@ Row row(const std::string& variant, Role role, const Times& times, int repeat = 
   return r;
 }
 
-TEST(UsableTimes, AreThoseNotThrottledOrAllWhenAllWere) {
-  Row r = row("a/tma", Role::iso, {1, 2, 3});
-  r.samples[1].throttled = true;
-  EXPECT_FALSE(always_throttled(r));
-  EXPECT_EQ(usable_times(r), (Times{1, 3}));
-  for (Sample& s : r.samples) s.throttled = true;
-  EXPECT_TRUE(always_throttled(r));
-  EXPECT_EQ(usable_times(r), (Times{1, 2, 3}));
-  EXPECT_TRUE(usable_times(Row{}).empty());
-}
-
 TEST(PairedTimes, ComeFromTheSameRound) {
   Row a = row("a/baseline", Role::iso, {1, 2, 3, 4});
   Row b = row("a/tma", Role::iso, {10, 20, 30, 40});
@@ -77,31 +66,6 @@ TEST(ReferenceOf, IsTheBaselineInTheSameRole) {
   EXPECT_EQ(reference_of(failed, failed[4]), nullptr);  // its control does not stand in
 }
 
-TEST(CompareRows, ASpellingAlsoAgainstItsStrategyInTheSameConfig) {
-  const auto in = [](Row r, const std::string& config) {
-    r.config = config;
-    return r;
-  };
-  std::vector<Row> rows{in(row("a/baseline", Role::best, Times(12, 6.0)), "wide"),
-                        in(row("a/words", Role::comparator, Times(12, 3.0)), "wide"),
-                        in(row("a/tma", Role::best, Times(12, 1.0)), "tall"),
-                        in(row("a/tma", Role::counterpart, Times(12, 2.0)), "wide")};
-  EXPECT_EQ(compare_rows(rows, 0.95).size(), 2u);  // nothing is said to be spelled
-  rows[1].spells = "tma";
-  const auto comparisons = compare_rows(rows, 0.95);
-  ASSERT_EQ(comparisons.size(), 3u);
-  EXPECT_EQ(comparisons[1].role, Role::counterpart);
-  EXPECT_EQ(comparisons[1].variant, "a/words");
-  EXPECT_EQ(comparisons[1].against, "a/tma");
-  EXPECT_DOUBLE_EQ(comparisons[1].speedup.ratio, 2.0 / 3);
-  EXPECT_EQ(reference_of(rows, rows[3]), nullptr);
-  const auto pair = rows_of(rows, comparisons[1]);
-  ASSERT_TRUE(pair.has_value());
-  EXPECT_EQ(pair->reference, &rows[3]);
-  rows[3].status = RowStatus::failed;
-  EXPECT_EQ(compare_rows(rows, 0.95).size(), 2u);
-}
-
 TEST(CompareRows, DivideTheBaselineByTheRow) {
   const std::vector<Row> rows{
       row("a/baseline", Role::iso, Times(12, 6.0)), row("a/baseline", Role::iso, Times(12, 6.0), 1),
@@ -129,12 +93,6 @@ TEST(CompareRows, ShareTheConfidence) {
   const auto two = compare_rows({baseline, tma, row("a/dsm", Role::iso, Times(6, 2.0))}, 0.95);
   EXPECT_FALSE(two[0].speedup.resolved);
   EXPECT_FALSE(two[1].speedup.resolved);
-}
-
-TEST(CompareRows, SayNothingWithoutARoundInCommon) {
-  Row late = row("a/tma", Role::iso, {1, 1});
-  for (Sample& s : late.samples) s.round += 10;
-  EXPECT_TRUE(compare_rows({row("a/baseline", Role::iso, {1, 1}), late}, 0.95).empty());
 }
 
 std::vector<Sample> timed_samples(const nlohmann::ordered_json& columns) {
@@ -301,15 +259,6 @@ TEST(Floor, OperationsUseTheRateOfTheirKindAndAChainItsLatencies) {
   EXPECT_DOUBLE_EQ(floor(4e11, Work::Kind::tf32x3, 0)->operations_ms, 3) << "three products";
 }
 
-TEST(Floor, TheLargestBinds) {
-  EXPECT_EQ((Floor{3, 2, 1}).floor_ms(), 3);
-  EXPECT_EQ((Floor{3, 2, 1}).bound_by(), Bound::bytes);
-  EXPECT_EQ((Floor{1, 3, 2}).floor_ms(), 3);
-  EXPECT_EQ((Floor{1, 3, 2}).bound_by(), Bound::operations);
-  EXPECT_EQ((Floor{1, 2, 3}).floor_ms(), 3);
-  EXPECT_EQ((Floor{1, 2, 3}).bound_by(), Bound::dependency);
-}
-
 TEST(Floor, OnlyTheCeilingsNeededMustBeThere) {
   EXPECT_TRUE(compute_floor(traffic(1e9, 0), only({"read_bandwidth"})));
   EXPECT_FALSE(compute_floor(traffic(1e9, 0), only({"copy_bandwidth", "write_bandwidth"})));
@@ -325,10 +274,6 @@ TEST(Floor, OnlyTheCeilingsNeededMustBeThere) {
   work.dependent_operations = 1;
   EXPECT_FALSE(compute_floor(work, only({"read_bandwidth", "fp32_rate"})));
   EXPECT_TRUE(compute_floor(work, only({"read_bandwidth", "fp32_rate", "dependent_op_ns"})));
-}
-
-TEST(Floor, ACeilingOfZeroIsNoCeiling) {
-  EXPECT_FALSE(compute_floor(traffic(1e9, 0), {ceiling("read_bandwidth", 0)}));
 }
 
 }  // namespace

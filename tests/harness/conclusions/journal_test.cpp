@@ -80,12 +80,6 @@ TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   EXPECT_EQ(text_of(file.groups.at(1)), text_of(sample_trouble()));
 }
 
-TEST_F(JournalTest, AJournalWithNothingFinishedIsNoResult) {
-  { Journal::open(out(), sample_provenance(), Existing::refuse).append(sample_ceilings()); }
-  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_journal(journal()); }),
-                       "holds nothing that was finished"));
-}
-
 TEST_F(JournalTest, TornAtEveryByteKeepsTheWholeLines) {
   leave_a_journal();
   const std::string text = read_text(journal());
@@ -203,11 +197,6 @@ TEST_F(FinishedTest, IsNotReplacedUnasked) {
   EXPECT_FALSE(std::filesystem::exists(journal()));
   EXPECT_TRUE(
       Journal::open(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
-}
-
-TEST_F(JournalTest, AnEmptyOutIsNothingToKeep) {
-  write_text(out(), "");
-  EXPECT_NO_THROW(Journal::open(out(), sample_provenance(), Existing::refuse));
 }
 
 TEST_F(JournalTest, ADamagedJournalStaysForAPersonToLookAt) {
@@ -369,13 +358,6 @@ TEST(CheckWritable, SaysInOneLineWhyNot) {
   EXPECT_TRUE(contains(error("/proc/run.json", 1), "cannot be written"));
   EXPECT_TRUE(contains(error(folder / "run.json", UINT64_MAX), "results may need"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
-}
-
-TEST(ReadResultFiles, NamesTheFirstBadOne) {
-  TemporaryFolder folder;
-  const std::vector<std::string> paths{folder / "x.json", folder / "y.json"};
-  for (const std::string& path : paths) write_text(path, "{");
-  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_result_files(paths); }), "x.json:1:2: "));
 }
 
 }  // namespace

@@ -43,11 +43,6 @@ TEST(MergeFiles, ShardsGiveBackThePlan) {
   EXPECT_EQ(merged.provenance.settings.at("shard"), "1/3,2/3,3/3");
 }
 
-TEST(MergeFiles, OneFileIsItself) {
-  const ResultFile file = sample_results();
-  EXPECT_EQ(dump_json(to_json(merge_files({file}, {"a.json"}))), dump_json(to_json(file)));
-}
-
 TEST(MergeFiles, PoolsCeilings) {
   ResultFile a = shard("1/2", {1}), b = shard("2/2", {2});
   a.ceilings = {{"copy_bandwidth", "GB/s", "m", {1, 9}, 5}};
@@ -86,6 +81,15 @@ TEST(MergeFiles, AnotherGpuOfTheTypeIsSaid) {
   EXPECT_EQ(merged.groups[1].uuid_hash, "other");
 }
 
+/// A run of two groups on a GPU, at a time.
+ResultFile run_on(const std::string& gpu, const std::string& date, const std::vector<int>& rows) {
+  ResultFile file = shard("", rows);
+  file.provenance.device.uuid_hash = gpu;
+  file.provenance.date_utc = date;
+  file.provenance.device_state = {{"temperature_c", gpu == "one" ? "40" : "50"}};
+  return file;
+}
+
 TEST(MergeFiles, ProvenanceCoversAllFiles) {
   ResultFile a = shard("1/2", {1}), b = shard("2/2", {2});
   b.provenance.dirty = true;
@@ -95,15 +99,6 @@ TEST(MergeFiles, ProvenanceCoversAllFiles) {
   EXPECT_TRUE(from.dirty);
   EXPECT_EQ(from.commit, a.provenance.commit + ",fedc");
   EXPECT_EQ(from.date_utc, "2026-11-20T00:00:00Z");
-}
-
-/// A run of two groups on a GPU, at a time.
-ResultFile run_on(const std::string& gpu, const std::string& date, const std::vector<int>& rows) {
-  ResultFile file = shard("", rows);
-  file.provenance.device.uuid_hash = gpu;
-  file.provenance.date_utc = date;
-  file.provenance.device_state = {{"temperature_c", gpu == "one" ? "40" : "50"}};
-  return file;
 }
 
 TEST(MergeSessions, TheSameGroupsOfSeveralRunsBecomeSessions) {
@@ -331,23 +326,6 @@ ResultFile run_on(const std::string& gpu, const std::string& date) {
 }
 
 const ResultFile a = run_on("one", "2026-11-20T10:00:00Z");
-
-TEST(Sessions, APartOfACampaignNamesItsGpu) {
-  ResultFile shard = a;
-  EXPECT_EQ(gpu_of(shard.provenance, shard.groups[0]), "one");
-  shard.groups[0].uuid_hash = "two";
-  EXPECT_EQ(gpu_of(shard.provenance, shard.groups[0]), "two");
-}
-
-TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
-  ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
-  two.groups.push_back(sample_group(1024));
-  const ResultFile merged = merge_files({a, two}, {"a", "two"});
-  const auto shown = shown_groups(merged);
-  ASSERT_EQ(shown.size(), 2u);
-  EXPECT_EQ(shown[0]->session, 0);
-  EXPECT_EQ(shown[1]->session, 1);
-}
 
 TEST(Sessions, TablesShowTheFirstWithTheLeastRounds) {
   ResultFile few = a, more = run_on("two", "2026-11-20T11:00:00Z"),

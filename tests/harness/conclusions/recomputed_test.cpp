@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
@@ -79,13 +78,6 @@ TEST(JudgeAnew, AnOlderGroupIsJudgedAsANewOne) {
   group.interval_rule.reset();
   judge_anew(group, 0.95);
   EXPECT_FALSE(group.interval_rule.has_value());
-}
-
-TEST(Recompute, NothingIsClaimedOfAGroupThatIsNotValid) {
-  ResultFile file = sample_results();
-  file.groups[0].invalid = {{InvalidKind::drift, "it drifted", "measure again"}};
-  recompute(file);
-  for (const Comparison& c : file.groups[0].comparisons) EXPECT_EQ(c.claim, SpeedClaim::invalid);
 }
 
 TEST(Recompute, TheConfidenceIsTheOneThatWasAskedFor) {

@@ -99,12 +99,5 @@ TEST(BytesInFlight, AreThoseOfTheBlocksThatRunAtOnce) {
   EXPECT_EQ(bytes_in_flight_per_sm(8192, 5, 5, 0), 0u);
 }
 
-TEST(LaunchedBlocks, TellAKernelThatIsNotLaunchedFromARunThatIsNotKnown) {
-  const LaunchedBlocks run{{"walk", 128}};
-  EXPECT_EQ(blocks_of(run, "walk"), 128);
-  EXPECT_EQ(blocks_of(run, "other"), 0);
-  EXPECT_EQ(blocks_of({}, "walk"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace amasia

@@ -50,14 +50,6 @@ CampaignRequest both_modes() {
   return request;
 }
 
-TEST(Campaign, IsEverySizeUnderEveryCacheAndLaunchModeInOrder) {
-  EXPECT_EQ(keys(plan_of(both_modes()).groups),
-            (std::vector<std::string>{"alpha n=100 hot stream", "alpha n=100 hot graph",
-                                      "alpha n=100 cold stream", "alpha n=100 cold graph",
-                                      "alpha n=200 hot stream", "alpha n=200 hot graph",
-                                      "alpha n=200 cold stream", "alpha n=200 cold graph"}));
-}
-
 TEST(Campaign, MeasuresEnergyOncePerSizeInTheHottestGroup) {
   CampaignRequest request = both_modes();
   request.effort.energy = true;
@@ -122,36 +114,6 @@ TEST(Campaign, LeavesOutWhatFilesHoldOfIt) {
   everything.ceilings.emplace_back();
   leave_out(rest, {everything});
   EXPECT_FALSE(rest.ceilings);
-}
-
-TEST(Campaign, TakesPartsFromAnyGpuOfTheModelButOfNoOtherCampaign) {
-  ResultFile file;
-  file.provenance.device.name = "GPU A";
-  file.provenance.device.uuid_hash = "one";
-  file.provenance.settings = {{"seed", "1"}, {"shard", "1/2"}};
-  Provenance now = file.provenance;
-  now.device.uuid_hash = "two";
-  now.settings["shard"] = "2/2";
-  EXPECT_NO_THROW(check_parts({file}, {"a.json"}, now));
-  now.settings["seed"] = "2";
-  EXPECT_THROW(check_parts({file}, {"a.json"}, now), ResultError);
-  now = file.provenance;
-  now.device.name = "GPU B";
-  EXPECT_THROW(check_parts({file}, {"a.json"}, now), ResultError);
-}
-
-TEST(Campaign, CarriesSeedEffortAndPresetIntoEachGroup) {
-  CampaignRequest request = both_modes();
-  request.seed = 7;
-  request.effort.max_rounds = 33;
-  for (const PlannedGroup& g : plan_of(request).groups) {
-    EXPECT_EQ(g.seed, 7u);
-    EXPECT_EQ(g.effort.max_rounds, 33);
-    EXPECT_EQ(g.preset, Preset::paper);
-  }
-  request.sizes = {};
-  request.sizes.given = {"n=5"};
-  for (const PlannedGroup& g : plan_of(request).groups) EXPECT_FALSE(g.preset.has_value());
 }
 
 TEST(Campaign, MeasuresCeilingsWhereThereAreGroupsOrADocumentAsksForThem) {
@@ -311,14 +273,6 @@ Device device_with(std::size_t free_bytes) {
   return d;
 }
 
-TEST(Sizes, AreThePresetsOwnUnlessAskedOtherwise) {
-  SizeRequest request;
-  request.otherwise = Preset::smoke;
-  EXPECT_EQ(sizes_of(app_of_sizes, request, 5).size(), 3u);
-  request.preset = Preset::paper;
-  EXPECT_EQ(sizes_of(app_of_sizes, request, 5).size(), 2u);
-}
-
 TEST(Sizes, GivenOneByOneBelongToOneApp) {
   SizeRequest request;
   request.given = {"n=7", "n=8"};
@@ -345,40 +299,6 @@ TEST(Sizes, ThatDoNotFitAreRefusedOnlyWhenGivenOneByOne) {
   EXPECT_NO_THROW(refuse_too_large(app_of_sizes, sizes, of_preset, device_with(1)));
 }
 
-TEST(ShardMembers, AreDisjointCompleteAndEven) {
-  for (std::size_t count = 0; count <= 30; ++count) {
-    for (int n = 1; n <= 12; ++n) {
-      std::set<std::size_t> seen;
-      std::size_t least = count, most = 0;
-      for (int i = 1; i <= n; ++i) {
-        const auto members = shard_members(count, i, n);
-        least = std::min(least, members.size());
-        most = std::max(most, members.size());
-        for (const std::size_t member : members) {
-          EXPECT_LT(member, count);
-          EXPECT_TRUE(seen.insert(member).second) << member << " is dealt twice";
-        }
-      }
-      EXPECT_EQ(seen.size(), count);
-      EXPECT_LE(most - least, 1u);
-    }
-  }
-}
-
-TEST(ParseShard, ReadsWhatItIsGiven) {
-  EXPECT_EQ(parse_shard("3/16").index, 3);
-  EXPECT_EQ(parse_shard("3/16").count, 16);
-  EXPECT_EQ(parse_shard("1000000/1000000").index, 1000000);
-}
-
-TEST(ParseShard, RefusesWhatIsNoShardAndWhatWouldWrapAround) {
-  for (const char* text : {"", "x", "3", "/", "1/", "/2", "0/3", "4/3", "-1/3", "1/-3", "1/2/3",
-                           " 1/2", "1/2x", "1.5/2", "4294967297/4294967298", "1/1000001"}) {
-    EXPECT_TRUE(contains(message_of<UsageError>([&] { parse_shard(text); }), "expected i/n"))
-        << text;
-  }
-}
-
 InventoryRow row(const std::string& id, std::vector<std::string> by) {
   InventoryRow r;
   r.id = id;
@@ -390,12 +310,6 @@ TEST(Reproduction, TakesWhatIsBuiltOnce) {
   EXPECT_EQ(patterns_of({row("1", {"app alpha", "memory/latency"}), row("2", {"app alpha"}),
                          row("3", {"memory/not-here"}), row("4", {"app not-here"})}),
             (std::vector<std::string>{"alpha", "memory/latency"}));
-}
-
-TEST(Reproduction, TellsWhatIsNotBuiltFromWhatCannotBeMeasured) {
-  EXPECT_EQ(reproducible({row("1", {}), row("2", {"app alpha"})}), Reproducible::yes);
-  EXPECT_EQ(reproducible({row("1", {}), row("2", {"memory/not-here"})}), Reproducible::not_built);
-  EXPECT_EQ(reproducible({row("1", {}), row("2", {})}), Reproducible::nothing_to);
 }
 
 TEST(Reproduction, AsksForThePointsThatRowsTakeAndForAllWhereARowTakesAll) {
@@ -412,14 +326,6 @@ TEST(Reproduction, AsksForThePointsThatRowsTakeAndForAllWhereARowTakesAll) {
   EXPECT_TRUE(points_of({of_l1, row("4", {"memory/latency"})}).empty());
 }
 
-TEST(Reproduction, TakesFromTheInventoryWhatItNames) {
-  // 40.7 cycles of the L1 are those of two chases, among many.
-  const auto only = points_of(inventory_rows("000-04"));
-  ASSERT_EQ(only.at("memory/latency").size(), 2u);
-  EXPECT_EQ(only.at("memory/latency")[0].front().first, "method");
-  EXPECT_EQ(points_of(inventory_rows("000-21")).at("tensor_core/wgmma").size(), 12u);
-}
-
 TEST(Reproduction, IsTheWholeQuestionAtThePapersSizes) {
   CampaignRequest request;
   request.caches.clear();
@@ -433,14 +339,6 @@ TEST(Reproduction, IsTheWholeQuestionAtThePapersSizes) {
   EXPECT_EQ(request.launches, std::vector<LaunchMode>{LaunchMode::stream});
   EXPECT_EQ(request.effort.seconds, 3);
   EXPECT_EQ(request.inventory.size(), 1u);
-}
-
-TEST(Reproduction, TakesNoPatterns) {
-  CampaignRequest request;
-  request.study = "seed000";
-  request.patterns = {"alpha"};
-  EXPECT_TRUE(contains(message_of<UsageError>([&] { ask_for(request, {row("1", {})}, {}); }),
-                       "takes no patterns"));
 }
 
 TEST(StudyRequest, IsTheStudysOwnWhereNothingWasAskedFor) {

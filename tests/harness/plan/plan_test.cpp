@@ -22,15 +22,10 @@ class ScheduledApp : public AppToPlan {
 };
 
 Variant variant(const std::string& strategy, bool comparator = false, const char* app = "planned") {
-  Variant v;
-  v.app = app;
-  v.strategy = strategy;
-  v.comparator = comparator;
-  for (const char* name : {"iso", "wide"}) {
-    Config c;
-    c.info.name = name;
-    if (v.app == "scheduled") c.info.schedule = name;
-    v.configs.push_back(c);
+  Variant v = variant_to_plan(app, strategy, comparator);
+  v.configs.pop_back();
+  for (Config& c : v.configs) {
+    if (v.app == "scheduled") c.info.schedule = c.info.name;
   }
   return v;
 }
@@ -110,23 +105,6 @@ TEST(Plan, HasTheCounterpartOfASpellingEvenWhenItsStrategyIsNotSelected) {
   EXPECT_EQ(names(rows_for({"spelled"}, {Role::iso, Role::best}, "spelled"))
                 .count("spelled/tma counterpart"),
             0u);
-}
-
-TEST(Plan, CrossesEveryStrategyWithEveryScheduleAndNoComparator) {
-  const auto rows = rows_for({"scheduled"}, {Role::cross}, "scheduled");
-  EXPECT_EQ(names(rows), (std::multiset<std::string>{
-                             "scheduled/baseline cross", "scheduled/baseline cross again",
-                             "scheduled/tma cross", "scheduled/baseline cross",
-                             "scheduled/baseline cross again", "scheduled/tma cross"}));
-  EXPECT_EQ(rows.front().schedule, "iso");
-  EXPECT_EQ(rows.back().schedule, "wide");
-}
-
-TEST(Plan, NamesTheIsoConfigAndLeavesBestToTheDeviceWithoutTuning) {
-  for (const PlannedRow& r : rows_for({"planned/tma"}, {Role::iso, Role::best})) {
-    EXPECT_EQ(r.config, r.role == Role::iso ? "iso" : "");
-    EXPECT_EQ(r.config_source, r.role == Role::iso ? "the original geometry" : "built-in default");
-  }
 }
 
 TEST(Plan, SurvivesTheWayToTheChild) {

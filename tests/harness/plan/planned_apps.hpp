@@ -1,5 +1,5 @@
 // Two small apps to plan with: "alpha" has a baseline, tma and a vendor library, "beta" a baseline
-// and dsm. An instance of size n takes 8 n bytes. Included by one file of each test program.
+// and dsm. An instance of size n takes 8 n bytes. Registered by one file of each test program.
 #pragma once
 
 #include <memory>

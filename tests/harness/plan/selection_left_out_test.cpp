@@ -5,28 +5,16 @@
 #include <algorithm>
 
 #include "harness/errors.hpp"
+#include "tests/harness/plan/planned_apps.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
 
 /// A program with device code and one microbenchmark, as run.sh builds it with one folder.
-const bool program_registered = [] {
-  Variant variant;
-  variant.app = "probe";
-  variant.strategy = "baseline";
-  Config config;
-  config.info.name = "iso";
-  variant.configs.push_back(config);
-  register_variant(variant);
-  Microbenchmark built;
-  built.name = "ceilings/memory_bandwidth";
-  built.question = "Is it built?";
-  built.method = "It is.";
-  built.points = [](const Device&, Scope) { return std::vector<Point>{}; };
-  register_microbenchmark(built);
-  return true;
-}();
+const bool program_registered =
+    register_variant(variant_to_plan("probe", "baseline")) &&
+    register_microbenchmark(question_to_plan("ceilings/memory_bandwidth"));
 
 std::string refusal(const std::string& pattern) {
   return message_of<UsageError>([&] { select({pattern}); });

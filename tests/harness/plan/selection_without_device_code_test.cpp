@@ -6,7 +6,6 @@
 #include "harness/plan/campaign.hpp"
 #include "harness/plan/selection.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
@@ -34,23 +33,6 @@ TEST(SelectionWithoutDeviceCode, PatternsNameTheVariantsOfTheTree) {
   EXPECT_EQ(apps_of({"hotspot/tma"}), std::vector<std::string>{"hotspot"});
   EXPECT_EQ(apps_of({"*/dsm"}), (std::vector<std::string>{"gemm", "hotspot"}));
   EXPECT_EQ(apps_of({"gemm/cublas"}), std::vector<std::string>{"gemm"}) << "a comparator";
-}
-
-TEST(SelectionWithoutDeviceCode, MistakesAreFoundAsWithDeviceCode) {
-  EXPECT_TRUE(
-      contains(message_of<UsageError>([] { select_apps({"hotspot/tmaa"}); }), "hotspot/tma"));
-  EXPECT_TRUE(
-      contains(message_of<UsageError>([] { select({"memory/latncy"}); }), "memory/latency"));
-  EXPECT_NO_THROW(select({"memory/*"})) << "right, and nothing of it is in this program";
-}
-
-TEST(SelectionWithoutDeviceCode, ACampaignHasItsGroupsAndNoRows) {
-  CampaignRequest request;
-  request.patterns = {"hotspot"};
-  const Campaign plan = plan_campaign(request, cases_of(request), TuningTable{}, "");
-  ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_EQ(plan.groups[0].key.app, "hotspot");
-  EXPECT_TRUE(plan.groups[0].rows.empty());
 }
 
 }  // namespace

@@ -280,18 +280,6 @@ TEST(Tuning, AGpuWithoutWinnersTakesThoseOfTheNearestOfItsComputeCapability) {
   EXPECT_TRUE(of_another_capability.entries().empty());
 }
 
-TEST(Tuning, TheFileSaysOfWhichGpusItIs) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "tuning.json";
-  add_winners(path, model("a", 90, 132), {entry(size("1000", "1000"), "x")});
-  add_winners(path, model("a", 90, 114), {});
-  add_winners(path, model("b", 80, 108), {});
-  const std::vector<TunedDevice> devices = TuningTable::read(path).devices();
-  ASSERT_EQ(devices.size(), 2u);
-  EXPECT_EQ(devices[0].sm_count, 114);
-  EXPECT_EQ(devices[1].compute_capability, 80);
-}
-
 TEST(Tuning, TheTableOfASearchHasTheBestOfEachSchedule) {
   const Variant v = searched("app/tma", {{"iso", "iso"},
                                          {"wide/2", "wide"},

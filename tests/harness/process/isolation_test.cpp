@@ -48,17 +48,6 @@ TEST(TakeLine, KeepsOfEachRowWhatItPrintedFirst) {
   EXPECT_EQ(t.said, (std::vector<std::string>{"half a line", "of three", "and more"}));
 }
 
-TEST(TakeLine, TakesTheResultOrTheReason) {
-  const Taken right = taken({R"({"result":{"rows":[]}})"});
-  EXPECT_TRUE(right.outcome.finished);
-  EXPECT_EQ(right.outcome.result.dump(), R"({"rows":[]})");
-  const Taken wrong = taken({R"({"error":"no such device","usage":true})"});
-  EXPECT_FALSE(wrong.outcome.finished);
-  EXPECT_TRUE(wrong.outcome.usage_error);
-  EXPECT_EQ(wrong.outcome.failure, "no such device");
-  EXPECT_FALSE(taken({R"({"error":"it broke"})"}).outcome.usage_error);
-}
-
 TEST(TakeLine, ShowsWhatIsNotOfTheProtocol) {
   const std::vector<std::string> chatter{R"({"row":"x"})",
                                          R"({"row":1.5,"line":""})",
@@ -172,17 +161,6 @@ TEST(NcuOutput, ErrorsAreKept) {
   EXPECT_EQ(output.errors[0].rfind("ERR_NVGPUCTRPERM - ", 0), 0u);
   EXPECT_NE(why_forbidden(output).find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
   EXPECT_EQ(why_forbidden(golden_output("raw.csv")), "");
-}
-
-TEST(NcuOutput, ATornTableIsRefusedWithItsPlace) {
-  const std::string text = "\"ID\",\"a__b\"\n\"\",\"byte\"\n\"0\"\n";
-  EXPECT_EQ(message_of<ResultError>([&] { parse_ncu_output(text, "torn"); }),
-            "torn:4: expected 2 fields, found 1");
-}
-
-TEST(NcuOutput, SeveralTablesFollowEachOther) {
-  const std::string one = "\"ID\",\"a__b\"\n\"0\",\"1\"\n";
-  EXPECT_EQ(parse_ncu_output(one + "==PROF== more\n" + one, "two").results.size(), 2u);
 }
 
 TEST(NcuOutput, WhatIsNoNumberIsAbsent) {

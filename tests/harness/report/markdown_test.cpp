@@ -31,64 +31,10 @@ TEST(Markdown, PrintsTimesThatDivideToTheSpeedups) {
   EXPECT_GT(divided, 3u);
 }
 
-TEST(Markdown, HoldsASpellingAgainstItsStrategy) {
-  GroupResult group = sample_group(512);
-  EXPECT_FALSE(contains(to_markdown(ResultFile{sample_provenance(), {}, {group}}),
-                        "implemented with a library"));
-  const auto of = [&](const std::string& variant, Role role, double ms) {
-    Row row = group.rows[0];
-    row.variant = variant;
-    row.role = role;
-    row.config = "wide";
-    row.time_ms = MedianInterval{ms, ms, ms, 0.95, 9, ms, ms};
-    return row;
-  };
-  group.rows.push_back(of("hotspot/cuda_barrier", Role::comparator, 0.5));
-  group.rows.back().spells = "tma";
-  group.rows.push_back(of("hotspot/tma", Role::counterpart, 0.4));
-  Comparison price = group.comparisons[1];
-  price.variant = "hotspot/cuda_barrier";
-  price.role = Role::counterpart;
-  price.against = "hotspot/tma";
-  price.speedup = {0.8, 0.79, 0.81, 0.95, 9, true};
-  price.claim = SpeedClaim::slower;
-  group.comparisons.push_back(price);
-  const std::string text = to_markdown(ResultFile{sample_provenance(), {}, {group}});
-  EXPECT_TRUE(contains(text, "\nStrategies beside the same implemented with a library"));
-  EXPECT_TRUE(contains(text, "| tma | cuda_barrier | wide |")) << text;
-  const std::size_t line = text.find("| tma | cuda_barrier | wide |");
-  EXPECT_EQ(text.substr(line, text.find('\n', line) - line),
-            "| tma | cuda_barrier | wide | 0.5000 [0.5000, 0.5000] | 0.4000 [0.4000, 0.4000] | "
-            "0.8000 [0.7900, 0.8100] |");
-}
-
 TEST(Csv, IsTheRecordedOne) {
   const ResultFile file = sample_results();
   expect_golden("samples.csv", to_csv(sample_table(file)));
   expect_golden("summary.csv", to_csv(summary_table(file)));
-}
-
-TEST(Csv, EveryTableSaysWhereItsRowsAreFrom) {
-  ResultFile file = sample_results();
-  MicrobenchmarkResult m;
-  m.rows.emplace_back();
-  file.microbenchmarks = {m};
-  file.provenance.sessions = {{.date_utc = {}, .commit = "first"},
-                              {.date_utc = {}, .commit = "second", .dirty = true}};
-  file.groups[0].session = 0;
-  file.groups[1].session = 1;
-  file.microbenchmarks[0].session = 1;
-  for (const Table& table : {sample_table(file), summary_table(file), point_table(file)}) {
-    std::vector<std::string> keys;
-    for (int i = 0; i < 4; ++i) keys.push_back(table.columns[static_cast<std::size_t>(i)].key);
-    EXPECT_EQ(keys, (std::vector<std::string>{"gpu", "driver", "toolkit", "commit"}));
-    ASSERT_FALSE(table.rows.empty());
-    EXPECT_EQ(plain_text(table.rows[0][0]), "NVIDIA H200");
-    EXPECT_EQ(plain_text(table.rows[0][1]), "13000");
-  }
-  EXPECT_EQ(plain_text(summary_table(file).rows.front()[3]), "first");
-  EXPECT_EQ(plain_text(summary_table(file).rows.back()[3]), "second-dirty");
-  EXPECT_EQ(plain_text(point_table(file).rows.front()[3]), "second-dirty");
 }
 
 constexpr auto faster = SpeedClaim::faster, slower = SpeedClaim::slower,

@@ -6,7 +6,6 @@
 
 #include <set>
 
-#include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
@@ -66,14 +65,6 @@ TEST(Counters, EveryOneHasAMetricAndAMeaningOfItsOwn) {
   EXPECT_GT(fields, 15u);
   const std::vector<std::string> metrics = counted_metrics();
   EXPECT_EQ(std::set<std::string>(metrics.begin(), metrics.end()).size(), metrics.size());
-}
-
-TEST(ProfileFile, ReadsBackAsItWasWritten) {
-  const std::string text = to_text(sample_profile());
-  const ProfileFile read = profile_from_text(text, "it");
-  EXPECT_EQ(to_text(read), text);
-  EXPECT_DOUBLE_EQ(*read.groups.at(0).rows.at(0).counters->instructions, 620);
-  EXPECT_EQ(read.groups[0].rows[1].counters, std::nullopt);
 }
 
 TEST(ProfileFile, IsRefusedWhenItIsNotWhatWasWritten) {

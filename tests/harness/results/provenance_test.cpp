@@ -16,48 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_sha256(const std::string& text) {
-  return std::regex_match(text, std::regex("[0-9a-f]{64}"));
-}
-
-TEST(SourceDigests, CoverEveryVariantInTheTree) {
-  std::size_t files = 0;
-  for (const auto& app : fs::directory_iterator(AMASIA_SOURCE_DIR "/apps")) {
-    if (!app.is_directory()) continue;
-    for (const auto& file : fs::directory_iterator(app.path())) {
-      if (file.path().extension() != ".cu") continue;
-      const std::string text = read_text(file.path());
-      if (text.find("register_variant") == std::string::npos &&
-          text.find("register_comparator") == std::string::npos) {
-        continue;
-      }
-      ++files;
-      const std::string variant =
-          app.path().filename().string() + "/" + file.path().stem().string();
-      EXPECT_TRUE(is_sha256(source_digest(variant))) << variant;
-    }
-  }
-  EXPECT_EQ(source_digests().size(), files);
-  EXPECT_EQ(source_digest("nosuch/variant"), "");
-  EXPECT_TRUE(is_sha256(harness_digest()));
-}
-
-TEST(SourceDigests, CoverEveryMicrobenchmarkInTheTree) {
-  std::size_t files = 0;
-  for (const auto& file : fs::recursive_directory_iterator(AMASIA_SOURCE_DIR "/microbench")) {
-    if (file.path().extension() != ".cu") continue;
-    const std::string text = read_text(file.path());
-    if (text.find("register_microbenchmark") == std::string::npos) continue;
-    ++files;
-    const std::string name =
-        file.path().parent_path().filename().string() + "/" + file.path().stem().string();
-    EXPECT_TRUE(is_sha256(source_digest(name))) << name;
-    // The name it registers is that of the file.
-    EXPECT_NE(text.find('"' + name + '"'), std::string::npos) << name;
-  }
-  EXPECT_EQ(microbenchmark_digests().size(), files);
-}
-
 TEST(Provenance, KeepsNoFolderThatTellsWhoseMachineItWas) {
   EXPECT_EQ(without_folders("/home/somebody/x.json"), "x.json");
   EXPECT_EQ(without_folders("--out=/home/somebody/x.json"), "--out=x.json");

@@ -358,14 +358,5 @@ TEST(Gzip, StopsAtItsBoundAndAtTheLinesAskedFor) {
   EXPECT_EQ(gzip(text).substr(4, 4), std::string(4, '\0'));  // no time stamp
 }
 
-TEST(FirstLines, AreAllThereIsWhereThereAreFewer) {
-  const TemporaryFolder folder;
-  write_text(folder / "a", "1\n2\n3\n");
-  EXPECT_EQ(read_first_lines(folder / "a", 2), "1\n2\n");
-  EXPECT_EQ(read_first_lines(folder / "a", 9), "1\n2\n3\n");
-  write_packed_file(folder / "a.gz", "1\n2\n3\n");
-  EXPECT_EQ(read_first_lines(folder / "a.gz", 2), "1\n2\n");
-}
-
 }  // namespace
 }  // namespace amasia

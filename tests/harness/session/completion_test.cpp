@@ -48,15 +48,6 @@ TEST(DependentSamples, ARowThatJumpsIsNamed) {
   EXPECT_TRUE(contains(group.warnings[0], "--sessions"));
 }
 
-TEST(DependentSamples, WhatAllRowsShareIsNone) {
-  GroupResult group = group_with([](int) { return 0.0; });
-  for (Row& row : group.rows) {
-    for (Sample& s : row.samples) s.time_ms *= s.round < 20 ? 1 : 1.05F;
-  }
-  summarise(group, 0.95);
-  EXPECT_TRUE(group.warnings.empty());
-}
-
 Device h200() {
   Device d;
   d.name = "NVIDIA H200";
@@ -87,25 +78,6 @@ TEST(Ceilings, WhatHeatsIsMeasuredLast) {
   EXPECT_EQ(order,
             (std::vector<std::string>{"copy_bandwidth", "fp32_rate", "int32_rate",
                                       "write_bandwidth", "bf16_rate", "tf32_rate", "e4m3_rate"}));
-}
-
-TEST(DataSheet, FollowsFromClocksAndWidths) {
-  EXPECT_NEAR(most_by_data_sheet("copy_bandwidth", h200()), 4814.3, 0.1);
-  EXPECT_NEAR(most_by_data_sheet("fp32_rate", h200()), 66908, 1);
-  EXPECT_EQ(most_by_data_sheet("launch_graph_us", h200()), 0);
-  Device unknown;  // nothing is known of it
-  EXPECT_EQ(most_by_data_sheet("copy_bandwidth", unknown), 0);
-  EXPECT_EQ(most_by_data_sheet("fp32_rate", unknown), 0);
-}
-
-TEST(Ceilings, AboveTheDataSheetCannotBe) {
-  const auto doubts = doubtful_ceilings(
-      {ceiling("copy_bandwidth", 4300), ceiling("read_bandwidth", 5000)}, h200(), {});
-  ASSERT_EQ(doubts.size(), 1u);
-  EXPECT_EQ(doubts[0].kind, InvalidKind::ceiling);
-  EXPECT_TRUE(contains(doubts[0].reason, "read_bandwidth was measured as 5000 GB/s"));
-  EXPECT_TRUE(contains(doubts[0].reason, "allow 4814"));
-  EXPECT_FALSE(doubts[0].remedy.empty());
 }
 
 TEST(Ceilings, OutOfLineWithEarlierRunsAreDoubted) {

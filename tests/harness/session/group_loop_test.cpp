@@ -68,29 +68,6 @@ bool warns(const GroupResult& g, const std::string& text) {
                      [&](const std::string& w) { return contains(w, text); });
 }
 
-TEST(GroupLoop, ASpeedupIsTheTimeOfTheBaselineOverThatOfTheRow) {
-  const GroupResult g = with_rows(
-      plan_of(), R"({"stub/baseline": {"ms": 2}, "stub/tma": {"ms": 0.5}, "stub/dsm": {"ms": 4}})");
-  ASSERT_EQ(g.comparisons.size(), 3u);
-  EXPECT_DOUBLE_EQ(comparison_of(g, "stub/tma").speedup.ratio, 4);
-  EXPECT_EQ(comparison_of(g, "stub/tma").verdict, SpeedVerdict::faster);
-  EXPECT_EQ(comparison_of(g, "stub/tma").against, "stub/baseline");
-  EXPECT_DOUBLE_EQ(comparison_of(g, "stub/dsm").speedup.ratio, 0.5);
-  EXPECT_EQ(comparison_of(g, "stub/dsm").verdict, SpeedVerdict::slower);
-  EXPECT_EQ(comparison_of(g, "stub/baseline", true).verdict, SpeedVerdict::not_resolved);
-  EXPECT_EQ(g.rows[2].time_ms->median, 0.5);
-  EXPECT_DOUBLE_EQ(*g.rows[2].gflops, 2000 / 0.5e-3 * 1e-9);
-  EXPECT_DOUBLE_EQ(*g.rows[2].gbytes_per_s, 8000 / 0.5e-3 * 1e-9);
-}
-
-TEST(GroupLoop, WhatAllRowsOfARoundShareCancels) {
-  const GroupResult g = measured(
-      plan_of(), {{"drift", {1.0, 1.5, 0.7, 2.0, 0.9}}, {"rows", {{"stub/tma", {{"ms", 0.5}}}}}});
-  EXPECT_NEAR(comparison_of(g, "stub/tma").speedup.low, 2, 1e-12);
-  EXPECT_NEAR(comparison_of(g, "stub/tma").speedup.high, 2, 1e-12);
-  EXPECT_GT(g.rows[2].time_ms->high / g.rows[2].time_ms->low, 1.4);
-}
-
 TEST(GroupLoop, EveryRoundTakesTheRowsInTheOrderOfTheSchedule) {
   const GroupResult g = measured(plan_of(9), Json::object());
   ASSERT_EQ(g.rows.size(), 4u);
@@ -298,23 +275,12 @@ TEST(GroupLoop, ProbesTakeLittleOfTheTime) {
   EXPECT_LE(static_cast<double>(g.probe.size()) - 1, 0.015 * (g.wall_s + 0.3) / 0.001);
 }
 
-TEST(GroupLoop, AWrongResultHasNoTime) {
-  const GroupResult g =
-      with_rows(plan_of(), R"({"stub/tma": {"wrong": true}, "stub/dsm": {"wrong_after": true}})");
-  EXPECT_EQ(g.rows[2].reason, "wrong result");
-  EXPECT_TRUE(contains(g.rows[3].reason, "right before: a race"));
-  for (const std::size_t r : {2u, 3u}) {
-    EXPECT_EQ(g.rows[r].status, RowStatus::failed);
-    EXPECT_FALSE(g.rows[r].verdict->passed);
-    EXPECT_TRUE(g.rows[r].samples.empty());
-    EXPECT_FALSE(g.rows[r].time_ms);
-  }
-  EXPECT_EQ(g.comparisons.size(), 1u);  // the control
-  EXPECT_FALSE(warns(g, "variants were right before timing"));
-  // Several that go wrong together may have been written to.
+TEST(GroupLoop, SeveralThatGoWrongTogetherMayHaveBeenWrittenTo) {
+  const std::string said = "2 variants were right before timing and wrong after";
+  EXPECT_FALSE(warns(with_rows(plan_of(), R"({"stub/tma": {"wrong_after": true}})"), said));
   EXPECT_TRUE(warns(with_rows(plan_of(), R"({"stub/tma": {"wrong_after": true},
                                              "stub/dsm": {"wrong_after": true}})"),
-                    "2 variants were right before timing and wrong after"));
+                    said));
 }
 
 TEST(GroupLoop, WhatDoesNothingIsTriedOnceBehindTheFirstRightRow) {
@@ -324,29 +290,6 @@ TEST(GroupLoop, WhatDoesNothingIsTriedOnceBehindTheFirstRightRow) {
   const std::string lines = read_text(log), tried = "\nnothing\n";
   ASSERT_NE(lines.find(tried), std::string::npos);
   EXPECT_EQ(lines.find(tried), lines.rfind(tried));
-}
-
-TEST(GroupLoop, AResetThatLeavesARightAnswerCostsAllRowsOfTheGroup) {
-  const GroupResult g = measured(plan_of(), {{"poisoned", false}});
-  ASSERT_EQ(g.rows.size(), 4u);
-  for (const Row& row : g.rows) {
-    EXPECT_EQ(row.status, RowStatus::failed);
-    EXPECT_TRUE(contains(row.reason, "a run that does nothing would pass"));
-    EXPECT_TRUE(contains(row.reason, "stub_device/stub_apps.cpp:")) << row.reason;
-    EXPECT_TRUE(row.samples.empty());
-  }
-  // One value may be right by chance.
-  EXPECT_EQ(measured(plan_of(), {{"poisoned", false}, {"checked", 1}}).rows[0].status,
-            RowStatus::ok);
-}
-
-TEST(GroupLoop, MemoryThatRunsOutIsHeldAgainstWhatTheAppSaid) {
-  const std::string said = message_of<std::runtime_error>([] {
-    measured(plan_of(), {{"open", {{"do", "no_memory"}}}});
-  });
-  EXPECT_TRUE(contains(said, "out of device memory (stub): device_bytes() of stub says 8000 bytes"))
-      << said;
-  EXPECT_TRUE(contains(said, "1073741824 were free"));
 }
 
 TEST(RunIsolated, AnAnswerThatIsNoResultCostsItsGroup) {
@@ -531,29 +474,6 @@ TEST(GroupLoop, ASpellingIsHeldAgainstItsStrategyInTheConfigOfTheSameName) {
   const GroupResult wrong = spelled("tall", true);
   EXPECT_EQ(wrong.rows.size(), 4u);
   EXPECT_EQ(cost_in(wrong), nullptr);
-}
-
-TEST(GroupLoop, ACrossTableHoldsEachStrategyAgainstTheBaselineOfItsSchedule) {
-  PlannedGroup plan = matched_plan();
-  plan.rows =
-      comparison_rows(plan.key, variants_of("crossed"), {Role::cross}, TuningTable{}, "Stub 1");
-  ASSERT_EQ(plan.rows.size(), 12u);  // three schedules, three strategies and a control
-  const GroupResult g = measured(plan, matched_times);
-  ASSERT_EQ(g.rows.size(), 12u);
-  EXPECT_EQ(std::count_if(g.rows.begin(), g.rows.end(),
-                          [](const Row& row) { return row.status == RowStatus::skipped; }),
-            1);
-  for (const Comparison& c : g.comparisons) {
-    EXPECT_EQ(c.role, Role::cross);
-    EXPECT_EQ(c.schedule, c.against_schedule);
-    if (c.variant != "crossed/tma") continue;
-    if (c.schedule == "wide") {
-      EXPECT_NEAR(c.speedup.ratio, 2 / 1.9, 1e-6);
-    } else if (c.schedule == "iso") {
-      EXPECT_EQ(c.speedup.ratio, 1);
-    }
-  }
-  EXPECT_EQ(g.comparisons.size(), 3u + 3u + 2u);
 }
 
 }  // namespace

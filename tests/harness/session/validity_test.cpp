@@ -5,13 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <random>
-#include <regex>
 #include <string>
-#include <thread>
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/recomputed.hpp"
@@ -58,47 +55,6 @@ TEST(Work, ThatContradictsItselfIsNone) {
   EXPECT_TRUE(contains(contradiction_in({0, Work::Kind::fp32, 0, 1e12, 0}, 4096), "bytes_written"));
   EXPECT_TRUE(contains(contradiction_in({-1, Work::Kind::fp32, 0, 0, 0}, 0), "operations = -1"));
   EXPECT_TRUE(contains(contradiction_in({0, Work::Kind::fp32, std::nan(""), 0, 0}, 1), "nan"));
-}
-
-TEST(Floor, ThatIsBeatenColdIsNone) {
-  GroupResult group = sample_group(512);
-  EXPECT_FALSE(faster_than_floor(group));
-  const Row& tma = group.rows[2];
-  group.floor = Floor{(tma.time_ms->low + tma.time_ms->high) / 2, 0, 0};
-  for (Row& row : group.rows) {
-    if (row.role == Role::best) row.time_ms.reset();
-  }
-  EXPECT_FALSE(faster_than_floor(group)) << "within the interval";
-  group.floor = Floor{tma.time_ms->high * 1.001, 0, 0};
-  const auto invalid = faster_than_floor(group);
-  ASSERT_TRUE(invalid);
-  EXPECT_EQ(invalid->kind, InvalidKind::floor);
-  EXPECT_TRUE(contains(invalid->reason, "hotspot/tma iso took 0.016 ms"));
-  EXPECT_TRUE(contains(invalid->reason, "by bytes"));
-  EXPECT_TRUE(contains(invalid->remedy, "or work() counts more than the necessary work"));
-
-  group.key.cache = CacheMode::hot;  // what is in the cache need not come from memory
-  EXPECT_FALSE(faster_than_floor(group));
-  group.key.cache = CacheMode::cold;
-  group.floor.reset();
-  EXPECT_FALSE(faster_than_floor(group));
-}
-
-TEST(Drift, OfTheControlHasALimit) {
-  GroupResult group = long_group();
-  EXPECT_FALSE(drift_in(group));
-  Row& control = group.rows[1];
-  ASSERT_EQ(control.repeat, 1);
-  for (Sample& s : control.samples) s.time_ms *= 1.015F;
-  recompute(group, 0.95);
-  ASSERT_TRUE(group.comparisons[0].control && group.comparisons[0].speedup.resolved);
-  EXPECT_FALSE(drift_in(group));  // resolved, and said by a warning; still small
-  for (Sample& s : control.samples) s.time_ms *= 1.03F;
-  recompute(group, 0.95);
-  const auto invalid = drift_in(group);
-  ASSERT_TRUE(invalid);
-  EXPECT_EQ(invalid->kind, InvalidKind::drift);
-  EXPECT_TRUE(contains(invalid->reason, "hotspot/baseline iso differs from itself by 3.96 %"));
 }
 
 TEST(Drift, OfTheBaselineOverTheRoundsIsSeen) {
@@ -196,19 +152,6 @@ TEST(Invalidities, OfARateOfTheTensorCoresAreThoseOfTheWorkItBounds) {
   EXPECT_EQ(named(Work::Kind::int32), (Names{"fp32_rate"}));  // says that the GPU was slow
   EXPECT_EQ(named(Work::Kind::bf16), (Names{"fp32_rate"}));
   EXPECT_EQ(named(Work::Kind::tf32), (Names{"tf32_rate", "fp32_rate"}));
-}
-
-TEST(Invalidities, OfAGroupThatWasNotTimedAreNone) {
-  Circumstances around;
-  around.ceilings = {{{InvalidKind::ceiling, "too high", "measure again"}, "read_bandwidth"}};
-  EXPECT_TRUE(invalidities_of(sample_trouble(), around).empty());
-}
-
-TEST(Invalidities, ThatACeilingMakesAreNotMendedByTheGroup) {
-  const Invalidity ceiling{InvalidKind::ceiling, "", ""}, drift{InvalidKind::drift, "", ""};
-  EXPECT_FALSE(worth_repeating({}));
-  EXPECT_FALSE(worth_repeating({ceiling}));
-  EXPECT_TRUE(worth_repeating({ceiling, drift}));
 }
 
 /// Whether two documents are the same but for the last bits of their numbers.
@@ -315,15 +258,6 @@ TEST(Interference, IsSeenAtFivePercentAndMore) {
   }
 }
 
-TEST(Interference, ThatSharesTheMultiprocessorsIsSeenByTheLengthOfTheWork) {
-  auto probes = probes_beside(0, 1000, 200, 3);
-  for (std::size_t i = 0; i < probes.size(); i += 10) probes[i].second.arithmetic_cycles *= 1.5;
-  EXPECT_TRUE(judged(probes));
-  probes = probes_beside(0, 1000, 200, 3);
-  for (std::size_t i = 0; i < probes.size(); i += 10) probes[i].second.memory_us *= 3;
-  EXPECT_TRUE(judged(probes));
-}
-
 TEST(Interference, ThatIsAlwaysThereIsSeenBesideAnEarlierGroup) {
   const auto quiet = quieter({}, readings_of(probes_beside(0, 1000, 200, 1)));
   auto probes = probes_beside(0, 1000, 200, 2);
@@ -333,13 +267,6 @@ TEST(Interference, ThatIsAlwaysThereIsSeenBesideAnEarlierGroup) {
   // Nor is interference the reference: the quietest group is.
   const auto still = quieter(quiet, readings_of(probes));
   EXPECT_EQ(still->arithmetic_cycles, quiet->arithmetic_cycles);
-}
-
-TEST(Interference, IsNamedWhereNvmlKnowsIt) {
-  const auto invalid = interference_in({}, {}, "1 other process, up to 20 % of the time");
-  ASSERT_TRUE(invalid);
-  EXPECT_TRUE(contains(invalid->reason, "(NVML: 1 other process, up to 20 % of the time)"));
-  EXPECT_FALSE(interference_in({}, {}, ""));
 }
 
 TEST(Interference, OneProbeInTwoHundredIsChanceUnlessThereWereSuchBefore) {
@@ -377,16 +304,6 @@ TEST(Readings, HaveTheWaitByBothClocks) {
   EXPECT_TRUE(readings_of({}).empty());
 }
 
-using std::chrono::milliseconds;
-
-/// stderr of `action` where it is no terminal.
-template <class Action>
-std::string in_a_log(const Action& action) {
-  testing::internal::CaptureStderr();
-  action();
-  return testing::internal::GetCapturedStderr();
-}
-
 /// stderr of `action` where it is a terminal.
 template <class Action>
 std::string on_a_terminal(const Action& action) {
@@ -412,18 +329,6 @@ std::string on_a_terminal(const Action& action) {
   return text;
 }
 
-TEST(Progress, WritesOneLinePerCaseIntoALog) {
-  const std::string text = in_a_log([] {
-    Progress progress(2, 90);
-    progress.begin("hotspot 8192", 60);
-    progress.note("round 3");
-    progress.end("tma 1.18x");
-    progress.begin("nw 16384", 30);
-    progress.end("done");
-  });
-  EXPECT_EQ(text, "[1/2] hotspot 8192: tma 1.18x (ETA 0:00)\n[2/2] nw 16384: done (ETA 0:00)\n");
-}
-
 TEST(Progress, RewritesOneLineOfATerminal) {
   const std::string text = on_a_terminal([] {
     Progress progress(2, 90);
@@ -446,18 +351,6 @@ TEST(Progress, CutsALineThatATerminalWouldWrap) {
   const std::size_t last = text.rfind('\r');
   EXPECT_TRUE(contains(text.substr(last), "\r[1/1] nw: xxx"));
   EXPECT_LT(text.size() - last, 120U);
-}
-
-TEST(Progress, CorrectsTheTimeLeftByWhatFinishedCasesTook) {
-  const std::string text = in_a_log([] {
-    Progress progress(2, 0.1 + 100);
-    progress.begin("a", 0.1);
-    std::this_thread::sleep_for(milliseconds(200));  // twice what was expected, or more
-    progress.end("done");
-  });
-  std::smatch eta;
-  ASSERT_TRUE(std::regex_search(text, eta, std::regex(R"(ETA (\d+):(\d\d)\))"))) << text;
-  EXPECT_GE(std::stoi(eta[1]) * 60 + std::stoi(eta[2]), 199) << text;
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ class StubGroup : public GroupInstrument {
       return instance_->verify();
     }
     const bool poisoned = script_.value("poisoned", true);
-    return {!poisoned, "exact", poisoned ? 100.0 : 0.0, 0, script_.value("checked", 100)};
+    return {!poisoned, "exact", poisoned ? 100.0 : 0.0, 0, 100};
   }
 
   bool can_be_blocked(int index) const override {
@@ -188,12 +188,7 @@ class StubGroup : public GroupInstrument {
     const Json& energy = member(rows_.at(index).script, "energy_mj");
     return energy.is_number() ? std::optional<double>(energy.get<double>()) : std::nullopt;
   }
-  void export_outputs() override {
-    if (const Json& why = member(script_, "unwritable"); why.is_string()) {
-      throw std::runtime_error(why.get<std::string>());
-    }
-    log_line(script_, "export");
-  }
+  void export_outputs() override { log_line(script_, "export"); }
   std::string throttle_reasons() const override { return "stub power cap"; }
 
   std::optional<ProbeTimes> probe() override {

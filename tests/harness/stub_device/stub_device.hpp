@@ -15,9 +15,7 @@
 //   `again`:   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log").
 //   `open`:    FAULT when an instance is made.
 //   `poisoned`: false: reset() leaves a right answer.
-//   `checked`: of so many values.
 //   `work`:    {"bytes_read": ..., "bytes_written": ...} that the app "stub" claims.
-//   `unwritable`: why what the app writes beside its timed output cannot be written.
 //   `log`:     a file that receives one line for each task.
 //              These are "device", "ceilings", "open <group>", "nothing" when that is verified,
 //              "point <index>", and "count <variant> <config>" for each row that a profiler counts.

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -53,20 +51,6 @@ TEST(DestinationOf, FollowsLinksAndKnowsWhatIsNoFile) {
   for (const char* name : {"new", "link", "folder", "fifo"}) EXPECT_FALSE(at(name).mounted);
 }
 
-TEST(DestinationOf, KnowsAFileThatIsMountedByTheSystemsOwnList) {
-  std::ifstream mounts("/proc/self/mountinfo");
-  int files = 0;
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string point;
-    for (int i = 0; i < 5; ++i) words >> point;
-    if (!fs::is_regular_file(point)) continue;
-    ++files;
-    EXPECT_TRUE(destination_of(point).mounted) << point;
-  }
-  if (files == 0) GTEST_SKIP() << "no file is mounted here; tests/cli/test_outputs.py mounts one";
-}
-
 TEST(WriteTextFile, ManyAtATimeLeaveOneOfTheirs) {
   TemporaryFolder folder;
   std::vector<std::thread> writers;
@@ -83,37 +67,7 @@ TEST(WriteTextFile, ManyAtATimeLeaveOneOfTheirs) {
 
 // Of each kind: tests/cli/test_outputs.py.
 
-TEST(JsonFilesIn, SaysOfManyHowManyMore) {
-  const TemporaryFolder folder;
-  for (char c = 'a'; c <= 'z'; ++c) write_text(folder / (std::string(1, c) + ".json"), "");
-  const FolderContents contents = json_files_in(folder.path());
-  ASSERT_EQ(contents.notes.size(), 9u);
-  EXPECT_EQ(contents.notes.back(), "18 more files are no results and were left out");
-  EXPECT_TRUE(json_files_in(folder / "none").files.empty());
-}
-
 using Json = nlohmann::ordered_json;
-
-TEST(DumpJson, PutsArraysOfPlainValuesOnOneLine) {
-  const Json json = Json::parse(R"({"b": [1, 2.5, null, "x"], "a": {"rows": [{"n": []}, {}]}})");
-  EXPECT_EQ(dump_json(json), R"({
- "b": [1,2.5,null,"x"],
- "a": {
-  "rows": [
-   {
-    "n": []
-   },
-   {}
-  ]
- }
-}
-)");
-  EXPECT_EQ(dump_json(Json()), "null\n");
-}
-
-TEST(DumpJson, ReplacesBytesThatAreNoText) {
-  EXPECT_EQ(dump_json(Json{{"path", "a\xff"}}), "{\n \"path\": \"a\xef\xbf\xbd\"\n}\n");
-}
 
 TEST(ReadJsonFile, TakesAByteOrderMarkAndNamesUtf16) {
   const TemporaryFolder folder;
@@ -168,20 +122,6 @@ TEST(ParseJson, RefusesMoreLevelsThanAFileHas) {
             "a.json:1:65: expected at most 64 levels of arrays and objects");
   EXPECT_NO_THROW(parse_json("[" + nested(3) + "," + std::string(200, ' ') + nested(60) + "]", ""));
   EXPECT_THROW(check_nesting(std::string(1000, '{')), ResultError);
-}
-
-TEST(ReadJsonFile, NamesTheFileThatItCannotRead) {
-  const TemporaryFolder folder;
-  const auto message = [](const std::string& path) {
-    return message_of<ResultError>([&] { read_json_file(path); });
-  };
-  EXPECT_EQ(message(folder / "absent"),
-            folder / "absent" + ": cannot be read: No such file or directory");
-  EXPECT_EQ(message(folder.path().string()), folder.path().string() + ": is a directory");
-  write_text(folder / "bad", "{");
-  EXPECT_TRUE(contains(message(folder / "bad"), folder / "bad:1:"));
-  write_text(folder / "good", "{\"a\": [1]}");
-  EXPECT_EQ(read_json_file(folder / "good"), (Json{{"a", {1}}}));
 }
 
 TEST(WriteTextFile, LeavesTheOldFileWhenItFails) {

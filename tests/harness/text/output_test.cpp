@@ -8,7 +8,6 @@
 #include "harness/text/pattern.hpp"
 #include "harness/text/table.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {
@@ -48,12 +47,6 @@ TEST(Wrapped, BreaksBetweenWordsAndIndentsWhatFollows) {
   EXPECT_EQ(wrapped("name  ", "", 2, 20), "name\n");
 }
 
-TEST(Wrapped, TakesAFirstPartThatReachesIntoTheText) {
-  EXPECT_EQ(wrapped("  a-long-name  ", "text", 6, 20), "  a-long-name  text\n");
-  EXPECT_EQ(wrapped("  a-name-without-blank", "text", 6, 40),
-            "  a-name-without-blank\n      text\n");
-}
-
 TEST(Wrapped, NoLineIsLongerThanAsked) {
   const std::string word(57, 'x');
   for (std::size_t columns = 8; columns < 70; ++columns) {
@@ -69,13 +62,6 @@ TEST(Wrapped, NoLineIsLongerThanAsked) {
 }
 
 // What becomes of streams that are closed, full or gone: tests/cli/test_stub.py.
-
-TEST(InOneLine, ReplacesWhatATerminalObeys) {
-  EXPECT_EQ(in_one_line("no 'a\nb\x1b[2J\x7f': é"), "no 'a?b?[2J?': é");
-  EXPECT_EQ(in_one_line(std::string_view("a\0b", 3)), "a?b");
-  EXPECT_EQ(in_one_line(""), "");
-  EXPECT_EQ(in_one_line(std::string(2001, 'a')), std::string(2000, 'a') + "...");
-}
 
 Table sample() {
   Table table;
@@ -102,17 +88,6 @@ TEST(Table, CsvQuotesAndKeepsAllDigits) {
             "name,time_ms,time_ms_low,time_ms_high,runs,share,ok\n"
             "\"a,\"\"b\"\"|\nc\",0.3333333333333333,0.25,0.5,7,0.1,true\n"
             "d,,,,,,false\n");
-}
-
-TEST(FormatNumber, FourSignificantDigits) {
-  EXPECT_EQ(format_number(0), "0");
-  EXPECT_EQ(format_number(1), "1.000");
-  EXPECT_EQ(format_number(-12.3456), "-12.35");
-  EXPECT_EQ(format_number(0.000123456), "0.0001235");
-  EXPECT_EQ(format_number(65123.4), "65123");
-  EXPECT_EQ(format_number(1234567), "1234567");
-  EXPECT_EQ(format_number(0.000012345), "1.234e-05");
-  EXPECT_EQ(format_number(2.5e12), "2.500e+12");
 }
 
 TEST(Csv, ReadsQuotesCommentsAndEmptyFields) {

@@ -155,39 +155,6 @@ TEST(UserBuffers, TakesWhatIsRightAndSaysWhereItIsNot) {
   EXPECT_TRUE(d.run(d.on_stream()).passed) << "what one run spoilt, the next must not find";
 }
 
-TEST(UserBuffers, NothingIsLeftFromTheRunBefore) {
-  Doubling d;
-  d.expect(d.on_stream());
-  EXPECT_TRUE(contains(d.trouble_with([](Stream) {}), "y[0]: not written, expected"));
-  // One that keeps its output, and gives it again: right for the input it was made of alone.
-  std::vector<float> kept;
-  const Launch keeper = [&](Stream) {
-    d.desk->enqueue([&] {
-      if (kept.empty()) {
-        d.work();
-        kept.assign(d.y(), d.y() + 100);
-      }
-      std::copy(kept.begin(), kept.end(), d.y());
-    });
-  };
-  d.buffers().pose(1);
-  EXPECT_TRUE(d.run(keeper).passed);
-  d.buffers().pose(0);
-  EXPECT_FALSE(d.run(keeper).passed);
-}
-
-TEST(UserBuffers, NamesTheBufferThatIsWrittenBeyond) {
-  Doubling d;
-  d.expect(d.on_stream());
-  EXPECT_EQ(d.trouble_with(d.on_stream([&] { d.y()[102] = 1; })),
-            "wrote 4 bytes behind the end of 'y' (d.toml:9), from byte 8 on");
-  EXPECT_EQ(d.trouble_with(d.on_stream([&] { d.x()[-1] = 1; })),
-            "wrote 4 bytes before the begin of 'x' (d.toml:4), up to byte -1");
-  EXPECT_EQ(d.trouble_with(d.on_stream([&] { d.x()[5] = 9; })),
-            "wrote into the input 'x' (d.toml:4) at 5");
-  EXPECT_TRUE(d.run(d.on_stream()).passed);
-}
-
 TEST(UserBuffers, FindsWorkBesideTheStream) {
   Doubling d;
   d.expect(d.on_stream());
@@ -221,22 +188,6 @@ TEST(UserBuffers, FindsWorkBesideTheStream) {
   d.desk->can_hold = false;
   d.buffers().try_out(late);
   EXPECT_TRUE(contains(d.trouble_with(d.on_stream()), "y[0] changed after the stream had come to"));
-}
-
-TEST(UserBuffers, FindsWhoTakesTheMemory) {
-  Doubling d;
-  d.expect(d.on_stream());
-  const std::size_t all = d.desk->free;
-  d.buffers().try_out(d.on_stream([&] { d.desk->free = all / 4; }));
-  EXPECT_TRUE(contains(d.trouble_with(d.on_stream()), "the others need as much"));
-  d.desk->free = all;
-  d.buffers().try_out(d.on_stream([&] { d.desk->free -= 4 << 20; }));
-  EXPECT_TRUE(
-      contains(d.trouble_with(d.on_stream()),
-               "each run takes device memory that it does not give back, 8388608 bytes in 2"));
-  d.desk->free = all;
-  d.buffers().try_out(d.on_stream([&] { d.desk->free = all / 4 * 3; }));  // scratch, once
-  EXPECT_TRUE(d.run(d.on_stream()).passed);
 }
 
 TEST(UserBuffers, TheFirstCallMayLoadAndWait) {
@@ -429,27 +380,6 @@ TEST(UserBuffers, TheReferenceMustWriteAllAndTheSameTwice) {
       contains(message_of<std::runtime_error>([&] { d.expect(random); }), "not the same in two"));
   const Launch nan = [&](Stream) { d.desk->enqueue([&] { std::memset(d.y(), 0xFF, 400); }); };
   EXPECT_TRUE(contains(message_of<std::runtime_error>([&] { d.expect(nan); }), "NaN throughout"));
-}
-
-TEST(UserBuffers, FilesAreWhatTheyAreTakenFor) {
-  const TemporaryFolder folder;
-  const std::string good = folder / "x.bin", expected = folder / "y.bin";
-  write_text(good, std::string(400, '\0'));
-  write_text(expected, std::string(400, '\0'));
-  const std::string given = "type = \"f32\"\nfile = \"" + good + "\"\n";
-  Doubling d("type = \"f32\"\nrole = \"output\"\nexpected = \"" + expected + "\"\n", given);
-  d.expect([](Stream) { FAIL() << "no reference is needed where a file says what is right"; });
-  EXPECT_EQ(d.buffers().challenges(), 0);
-  EXPECT_TRUE(contains(d.buffers().renewal().what, "expected in a file is right for one input"));
-  EXPECT_TRUE(d.run(d.on_stream()).passed);
-  EXPECT_FALSE(d.run(d.on_stream([&] { d.y()[0] = 1; })).passed);
-  const std::string bad = folder / "short.bin";
-  write_text(bad, std::string(399, '\0'));
-  EXPECT_TRUE(contains(message_of<UsageError>([&] {
-                         Doubling("type = \"f32\"\nrole = \"output\"\n",
-                                  "type = \"f32\"\nfile = \"" + bad + "\"\n");
-                       }),
-                       "has 399 bytes, buffer 'x' takes 400"));
 }
 
 /// A device whose answers are members, and which counts what it is asked.

@@ -112,29 +112,6 @@ TEST(Description, SaysAllOfIt) {
   EXPECT_EQ(d.value(d.work->operations, d.sizes()[1]), 4000);
 }
 
-TEST(Description, HasASizeAlsoWithoutParameters) {
-  const std::string rest = R"([buffers.y]
-type = "i8"
-count = 4
-role = "output"
-[[implementation]]
-name = "a"
-library = "a.so"
-function = "f"
-arguments = []
-[[implementation]]
-name = "b"
-library = "a.so"
-function = "g"
-arguments = []
-)";
-  for (const char* none : {"", "[parameters]\n"}) {
-    const Description d = parse_description("name = \"a\"\n" + (none + rest), "a.toml");
-    ASSERT_EQ(d.sizes().size(), 1u);
-    EXPECT_EQ(d.sizes()[0].to_string(), "case=1");
-  }
-}
-
 TEST(Description, TheBaselineMayBeNamed) {
   const Description d = parse_description("baseline = \"old\"\n" + whole_description, "saxpy.toml");
   EXPECT_EQ(d.implementations[0].name, "old");
@@ -190,29 +167,6 @@ TEST(Description, NamesTheLineAndWhatWasExpectedThere) {
     EXPECT_TRUE(said.starts_with("dir/saxpy.toml:")) << said;
     EXPECT_TRUE(is_one_line(said)) << said;
   }
-}
-
-TEST(Description, NeedsSomethingToCompareAndToVerify) {
-  EXPECT_TRUE(contains(refusal_of("name = \"a\"\n"), "the file needs 'buffers'"));
-  const std::string buffers =
-      "name = \"a\"\n[buffers.y]\ntype = \"i8\"\ncount = 1\nrole = \"output\"\n";
-  EXPECT_TRUE(contains(refusal_of(buffers), "the file needs 'implementation'"));
-  EXPECT_TRUE(contains(refusal_of("name = \"a\"\n[buffers.x]\ntype = \"i8\"\ncount = 1\n"
-                                  "role = \"input\"\nfill = \"zero\"\n"),
-                       "there is nothing to verify"));
-}
-
-TEST(Description, ValuesThatDoNotFitNameTheirLine) {
-  const Description d = parse_description(whole_description, "saxpy.toml");
-  const Parameters size = d.sizes()[0];
-  EXPECT_EQ(message_of<UsageError>([&] {
-              d.value({"n - 1000", 9}, size, 1);
-            }),
-            "saxpy.toml:9: n - 1000 is 0 at n=1000,tile=32, which is less than 1");
-  EXPECT_EQ(message_of<UsageError>([&] {
-              d.value({"m", 9}, size, 1);
-            }),
-            "saxpy.toml:9: \"m\": 'm' is no parameter");
 }
 
 /// What is left of a value in that type.
@@ -279,16 +233,6 @@ TEST(Element, IntegersAreCutToTheirRange) {
   EXPECT_TRUE(holds(ElementType::f32, 1 << 24));
   EXPECT_FALSE(holds(ElementType::f32, (1 << 24) + 1));
   EXPECT_FALSE(holds(ElementType::f64, INT64_MAX));
-}
-
-TEST(Element, EveryTypeKeepsWhatItCanHold) {
-  for (const ElementType type : all_values<ElementType>()) {
-    std::byte held[16] = {};
-    set_element(type, held, 1, std::int64_t{100});
-    EXPECT_EQ(element_at(type, held, 1), 100) << word_of(type);
-    EXPECT_EQ(element_at(type, held, 0), 0) << word_of(type);
-    EXPECT_LE(bytes_of(type), 8u);
-  }
 }
 
 std::optional<std::int64_t> parameter_of(std::string_view name) {

@@ -141,13 +141,6 @@ TEST_F(LoadUserApp, FilesAreRegularAndAsLongAsTheirBuffersAtEverySize) {
   }
 }
 
-TEST_F(LoadUserApp, SizesOfTheCommandLineAreCheckedAsWell) {
-  const UserApp app = loaded();
-  const Parameters large(app.parameters, {{"n", "600000000000"}});
-  EXPECT_TRUE(contains(message_of<UsageError>([&] { app.device_bytes(large); }),
-                       "b.toml:19: n is 600000000000, which no i32 holds"));
-}
-
 TEST_F(LoadUserApp, AChildLoadsTheSameOrNothing) {
   std::string digest;
   {

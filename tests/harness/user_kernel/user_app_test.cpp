@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "tests/messages.hpp"
@@ -26,11 +24,6 @@ UserApp loaded(const std::string& name) {
   app.instance = [](const Parameters&, std::uint64_t) { return std::unique_ptr<Instance>(); };
   app.implementations = {implementation("old", "aa"), implementation("new", "bb")};
   return app;
-}
-
-/// What registering says against it.
-std::string objection(const UserApp& app) {
-  return message_of<UsageError>([&] { const auto taken = register_user_app(app); });
 }
 
 TEST(UserApp, IsAnAppForAsLongAsItIsRegistered) {
@@ -56,37 +49,6 @@ TEST(UserApp, IsAnAppForAsLongAsItIsRegistered) {
   changed.implementations[1].digest = "cc";
   const UserRegistration registration = register_user_app(changed);
   EXPECT_EQ(source_digest("mine/new"), "cc");
-}
-
-TEST(UserApp, SaysInOneLineWhatItDoesNotTake) {
-  const struct {
-    const char* says;
-    std::function<void(UserApp&)> spoil;
-  } cases[] = {
-      {"'mine' has 1 implementation: a comparison needs two or more",
-       [](UserApp& app) { app.implementations.pop_back(); }},
-      {"mine.toml:12: two implementations are called 'old'",
-       [](UserApp& app) {
-         app.implementations[1].name = "old";
-         app.implementations[1].place = "mine.toml:12";
-       }},
-      {"name the others otherwise", [](UserApp& app) { app.implementations[1].name = "baseline"; }},
-      {"name of an implementation 'a/b': letters, digits",
-       [](UserApp& app) { app.implementations[1].name = "a/b"; }},
-      {"it is empty", [](UserApp& app) { app.name = ""; }},
-      {"more than 64 characters", [](UserApp& app) { app.name = std::string(65, 'x'); }},
-      {"implementation 'new' has nothing to run",
-       [](UserApp& app) { app.implementations[1].prepare = nullptr; }},
-      {"'mine' has no size", [](UserApp& app) { app.sizes.clear(); }},
-  };
-  for (const auto& c : cases) {
-    UserApp app = loaded("mine");
-    c.spoil(app);
-    EXPECT_TRUE(contains(objection(app), c.says)) << objection(app);
-  }
-  const UserRegistration taken = register_user_app(loaded("taken"));
-  EXPECT_TRUE(contains(objection(loaded("taken")), "an app of this program is"));
-  EXPECT_NE(find_app("taken"), nullptr) << "who was there first has been taken away";
 }
 
 }  // namespace
