@@ -3,7 +3,7 @@
 # browser are skipped where there is none.
 #
 #   ./test.sh          for 9.0a, and for the GPU that is here
-#   ./test.sh --all    for 8.0, 10.0 and, with a CUDA 12 toolkit, 7.0 as well, and fuzzes for longer
+#   ./test.sh --all    for 8.0 and 10.0 as well, and fuzzes for longer
 #
 # The last line counts them all. Exit code 0: nothing failed and something passed. 2: usage. 3: there is a
 # GPU, and nvidia-smi fails.
@@ -28,36 +28,14 @@ if [[ -n $gpu_capability && -z $gpu_obstacle && $gpu_capability != 90 ]]; then
     *) architectures="90a-real;$gpu_capability-real" ;;
   esac
 fi
-status=0 volta_job="" volta_code=""
-wait_for_volta() {
-  [[ -n $volta_job ]] || return 0
-  local ended=0
-  wait "$volta_job" || ended=$?
-  case $ended in
-    0) volta_code=$PWD/build/volta/code ;;
-    3) ;; # without a CUDA 12 toolkit there is nothing to test
-    *) status=1 ;;
-  esac
-  volta_job=""
-  cat "$volta_log" >&2
-  rm -f "$volta_log"
-}
-if [[ $preset == ci_all ]]; then
-  # The V100's half is compiled beside the rest, at the lowest priority: with what the processors have to
-  # spare where a build waits for its last file or a test for its device.
-  volta_log=$(mktemp)
-  nice -n 19 scripts/volta.sh >"$volta_log" 2>&1 &
-  volta_job=$!
-  trap 'kill "${python_jobs[@]}" $volta_job 2>/dev/null || true' EXIT
-fi
+status=0
 configure_and_build "$preset" "$architectures" all "${options[@]}"
 wait_for_python
-[[ -z $gpu_capability ]] || wait_for_volta # beside it nothing could be measured
 
 export AMASIA_BUILD=$PWD/build/$preset # where the Python tests find amasia
-ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml volta_report=$AMASIA_BUILD/volta.xml
+ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml
 case_reports=$AMASIA_BUILD/tests/reports
-rm -rf "$ctest_report" "$pytest_report" "$volta_report" "$case_reports"
+rm -rf "$ctest_report" "$pytest_report" "$case_reports"
 # References that several threads compute: what waits for the others leaves the processor to other tests.
 export OMP_WAIT_POLICY=passive
 ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 900 --output-on-failure \
@@ -68,11 +46,5 @@ workers=0
 [[ -n $gpu_capability ]] || workers=$(($(nproc) + 1))
 python -m pytest -n "$workers" --dist loadfile --no-loadscope-reorder --junitxml "$pytest_report" || status=1
 counted=("$ctest_report" "$case_reports" "$pytest_report")
-wait_for_volta
-if [[ -n $volta_code ]]; then # what it compiled shows the signatures of baseline and of the fallbacks
-  AMASIA_CODE=$volta_code AMASIA_CODE_ARCHITECTURES=70-real "$AMASIA_BUILD/tests/signature_test" \
-    --gtest_filter='EveryVariant/Signature.PtxFollowsTheStrategy/*' --gtest_output="xml:$volta_report" || status=1
-  counted+=("$volta_report")
-fi
 python scripts/test_summary.py --programs "${counted[@]}" || status=1
 exit $status

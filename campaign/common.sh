@@ -3,8 +3,8 @@
 #
 # The folder of a campaign holds
 #   campaign                what is measured, as bash variables: mode, parts, program, command
-#   MODE-PART.json.gz       what a part has measured; MODE-PART.2.json.gz and so on what it measured on
-#                           another GPU, after the first was taken away; .journal while it is measured
+#   MODE-PART.json.gz       what a part has measured; MODE-PART.2.json.gz and so on on another GPU, after
+#                           the first was taken away; .journal while it is measured
 #   MODE-PART.status        the exit status of amasia, once a part has all that it is to have
 #   MODE-PART.idle          how often in a row a part was interrupted before it had finished a group
 #   jobs                    the jobs of the last submission: the array, and the merge

@@ -2,11 +2,6 @@
 # for where reading what they all include takes longer than compiling them. Their paths, in FOLDER, are the
 # result. Sources of one namespace come into different units, because each has its own points, findings and
 # kernels under the same names. A unit is written only when what it includes changes. FOLDER is absolute.
-#
-# As a script, for builds that are not CMake's:
-#   cmake -DFOLDER=<folder of the units> "-DSOURCES=<paths from the root, separated by ;>" -P cmake/units.cmake
-cmake_policy(SET CMP0007 NEW)
-cmake_policy(SET CMP0057 NEW)
 
 function(amasia_write_units result folder)
   set(${result} "" PARENT_SCOPE)
@@ -55,7 +50,3 @@ function(amasia_write_units result folder)
   endif()
   set(${result} ${units} PARENT_SCOPE)
 endfunction()
-
-if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  amasia_write_units(units ${FOLDER} ${SOURCES})
-endif()

@@ -22,7 +22,7 @@ using Handle = void*;  // nvmlDevice_t
 enum ClockType : unsigned { sm_clock = 1, memory_clock = 2 };
 constexpr unsigned gpu_sensor = 0;  // NVML_TEMPERATURE_GPU
 
-struct ProcessInfo {  // nvmlProcessInfo_v2_t, which both ..._v2 and ..._v3 of the query fill
+struct ProcessInfo {  // nvmlProcessInfo_v2_t, which ..._v3 of the query fills
   unsigned pid;
   unsigned long long used_memory;
   unsigned gpu_instance;
@@ -126,10 +126,8 @@ struct Nvml::Library {
   std::optional<std::uint64_t> reasons() const {
     unsigned long long mask = 0;
     if (device == nullptr) return std::nullopt;
-    // The new name (driver 535) first; the old one is the same function.
-    if (call("nvmlDeviceGetCurrentClocksEventReasons", device, &mask) == 0) return mask;
-    if (call("nvmlDeviceGetCurrentClocksThrottleReasons", device, &mask) == 0) return mask;
-    return std::nullopt;
+    if (call("nvmlDeviceGetCurrentClocksEventReasons", device, &mask) != 0) return std::nullopt;
+    return mask;
   }
   std::optional<std::vector<unsigned>> compute_pids() const;
   std::vector<ProcessUse> uses(std::uint64_t since_us) const;
@@ -141,16 +139,13 @@ struct Nvml::Library {
 };
 
 std::optional<std::vector<unsigned>> Nvml::Library::compute_pids() const {
-  for (const char* name :
-       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
-    const auto processes = list<ProcessInfo>(
-        64, [&](unsigned& count, ProcessInfo* into) { return call(name, device, &count, into); });
-    if (!processes) continue;
-    std::vector<unsigned> pids;
-    for (const ProcessInfo& process : *processes) pids.push_back(process.pid);
-    return pids;
-  }
-  return std::nullopt;
+  const auto processes = list<ProcessInfo>(64, [&](unsigned& count, ProcessInfo* into) {
+    return call("nvmlDeviceGetComputeRunningProcesses_v3", device, &count, into);
+  });
+  if (!processes) return std::nullopt;
+  std::vector<unsigned> pids;
+  for (const ProcessInfo& process : *processes) pids.push_back(process.pid);
+  return pids;
 }
 
 std::vector<ProcessUse> Nvml::Library::uses(std::uint64_t since_us) const {

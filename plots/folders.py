@@ -1,5 +1,5 @@
 """What a folder of results holds besides result files: whatever editors, other systems and other
-programs leave there. It is passed over with a note; as json_files_in() of harness/text/file.hpp.
+programs leave there. It is passed over with a note.
 """
 
 from __future__ import annotations

@@ -5,13 +5,9 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
 
 # What would make a link or an image of brackets, or begin code, emphasis, a cell or an escape.
 _SPECIAL = re.compile(r"([\\`*|]|\](?=[(\[:]))")
-
-# How a page that is made of results begins.
-MADE = "Made of recorded results by `python -m plots docs results --out FOLDER`."
 
 
 def plain(text: str) -> str:
@@ -24,9 +20,3 @@ def wrapped(*sentences: str) -> str:
     """A paragraph in lines of 100 characters, which end between words."""
     text = " ".join(" ".join(sentences).split())
     return textwrap.fill(text, 100, break_on_hyphens=False)
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[str]], texts: int = 1) -> str:
-    """A table whose first columns, ``texts`` of them, are texts, and the others numbers."""
-    rule = ["---"] * texts + ["--:"] * (len(head) - texts)
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))

@@ -33,11 +33,6 @@ struct Invocation {
   CLI::App& program;              // all commands and their options, for those that describe them
 };
 
-/// What a command that times variants can end with.
-inline const std::vector<ExitStatus> exits_of_measuring{
-    exit_ok,     exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
-    exit_output, exit_interrupted};
-
 /// Does the command's work and returns the exit status. Throws UsageError, ResultError, NoDevice.
 using Action = std::function<ExitStatus(const Invocation&)>;
 
@@ -47,7 +42,6 @@ struct Command {
   std::string summary;                // one line, no full stop
   std::string description{};          // more than the summary says: sentences
   std::array<Example, 2> examples{};  // each starts with "amasia <name>"
-  std::vector<ExitStatus> exits{};    // those it can end with
   /// Declares the options on `options` (with harness/cli/options.hpp) and returns the action, which
   /// owns what they were parsed into.
   std::function<Action(CLI::App& options)> declare;
@@ -73,8 +67,8 @@ Parser make_parser();
 /// `command` outlives it.
 void give_help(CLI::App& program, const Command& command);
 
-/// What CLI11 objects to in the arguments of `app`, with what is expected and the nearest that
-/// there is. `called`: how the command is called, "amasia run".
+/// What CLI11 objects to in the arguments of `app`, with the nearest option that there is.
+/// `called`: how the command is called, "amasia run".
 std::string objection_of(const CLI::ParseError& error, CLI::App& app, const std::string& called);
 
 /// "--size"; "patterns" for a positional argument.

@@ -1,14 +1,12 @@
 #include "harness/cli/command_line.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "harness/cli/command.hpp"
@@ -24,14 +22,12 @@
 namespace amasia {
 namespace {
 
-/// What is elsewhere, though its name may be tried here: commands of plots, and of amasia.
+/// Commands of plots, though their names may be tried here.
 constexpr std::pair<std::string_view, std::string_view> of_plots[] = {
     {"advise", "advise"}, {"compare", "compare"},
     {"expect", "expect"}, {"figure", "figure"},
     {"plot", "report"},   {"report", "report"},
     {"why", "why"},       {"reproduction", "reproduction"}};
-constexpr std::pair<std::string_view, std::string_view> of_amasia[] = {
-    {"cross", "amasia run --roles cross"}, {"benchmark", "amasia run"}};
 
 /// CLI11 would only say that a command is missing: names the one that was meant.
 void refuse_unknown_command(const std::string& word) {
@@ -41,14 +37,10 @@ void refuse_unknown_command(const std::string& word) {
   if (word == "-h") return;
   if (word.starts_with('-')) names = {"--help", "--version"};
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  const auto refuse = [&](std::string_view command) {
-    throw UsageError(fmt::format("no command '{}': it is {}", word, command));
-  };
   for (const auto& [asked, command] : of_plots) {
-    if (word == asked) refuse(plots_command({std::string(command)}));
-  }
-  for (const auto& [asked, command] : of_amasia) {
-    if (word == asked) refuse(command);
+    if (word != asked) continue;
+    throw UsageError(
+        fmt::format("no command '{}': it is {}", word, plots_command({std::string(command)})));
   }
   std::string nearest = suggestion(word, names);
   if (find_app(word.substr(0, word.find('/'))) != nullptr) {
@@ -136,124 +128,54 @@ int amasia_main(int argc, char** argv) {
 
 namespace {
 
-constexpr std::size_t help_column = 28;  // where the text of an option or command begins
-
-std::string entry(const std::string& name, const std::string& text) {
-  return wrapped(fmt::format("  {:<{}}", name + "  ", help_column - 2), text, help_column);
-}
-
-/// "FILE"; a check's description follows the type's name.
-std::string value_of(const CLI::Option& option) {
+/// "FILE"; behind it, the choices of one_of().
+std::pair<std::string, std::string> type_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
+  const std::size_t end = std::min(type.find(':'), type.size());
+  return {type.substr(0, end), type.substr(std::min(end + 1, type.size()))};
 }
 
-std::string remarks(CLI::Option& option) {
-  std::string text = option.get_description();
-  if (const auto choices = choices_of(option); !choices.empty()) {
-    text += fmt::format(": {}", fmt::join(choices, ", "));
+/// Beside CLI11's: choices and defaults after the description, in lines of a page.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped("", app->get_description(), 0);
   }
-  if (option.get_required()) text += " (required)";
-  const std::string otherwise = option.get_default_str();
-  if (!otherwise.empty()) text += fmt::format(" (default: {})", otherwise);
-  return text;
-}
-
-std::vector<CLI::Option*> options_of(CLI::App& app, bool positional) {
-  return app.get_options(
-      [=](const CLI::Option* option) { return option->get_positional() == positional; });
-}
-
-std::string option_lines(CLI::App& app, bool positional) {
-  std::string text;
-  for (CLI::Option* option : options_of(app, positional)) {
-    std::string name = name_of(*option);
-    if (!positional && !is_flag(*option)) name += ' ' + value_of(*option);
-    text += entry(name, remarks(*option));
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return is_flag(*option) ? "" : " " + type_of(*option).first;
   }
-  return text;
-}
-
-std::string exit_line(const ExitMeaning& e) {
-  return wrapped(fmt::format("  {:<5}", static_cast<int>(e.status)), e.meaning, 7);
-}
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (const std::string choices = type_of(*option).second; !choices.empty()) {
+      text += ": " + choices;
+    }
+    if (option->get_required()) text += " (required)";
+    const std::string otherwise = option->get_default_str();
+    if (!otherwise.empty()) text += fmt::format(" (default: {})", otherwise);
+    text = wrapped("", text, 0, page_columns - get_column_width());
+    text.pop_back();  // CLI11 ends the line
+    return text;
+  }
+};
 
 std::string example_lines(const std::array<Example, 2>& examples) {
-  std::string text = "\nExamples:\n";
+  std::string text = "Examples:\n";
   for (const Example& e : examples) {
     text += wrapped("  ", e.line, 6) + wrapped("      ", e.purpose, 6);
   }
   return text;
 }
 
-/// "amasia merge --out FILE INPUTS... [OPTIONS]"
-std::string usage(CLI::App& app, const std::string& called) {
-  std::string text = called;
-  for (const CLI::Option* option : options_of(app, false)) {
-    if (option->get_required()) text += fmt::format(" {} {}", name_of(*option), value_of(*option));
-  }
-  for (const CLI::Option* option : options_of(app, true)) {
-    std::string name = name_of(*option);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char letter) { return static_cast<char>(std::toupper(letter)); });
-    if (option->get_items_expected_max() > 1) name += "...";
-    text += option->get_required() ? " " + name : " [" + name + "]";
-  }
-  return text + " [OPTIONS]";
+void declare_help(CLI::App& app, const Command& command) {
+  app.set_help_flag("--help,-h", "this text");
+  const std::string more =
+      command.description.empty() ? "" : wrapped("", command.description, 0) + '\n';
+  app.footer(more + example_lines(command.examples));
 }
 
-std::string page(CLI::App& app, const Command& command, const std::string& called) {
-  std::string text = wrapped("", command.name + ": " + command.summary, 0);
-  if (!command.description.empty()) text += wrapped("", command.description, 0);
-  text += "\nUsage:\n" + wrapped("  ", usage(app, called), 4);
-  const std::string arguments = option_lines(app, true);
-  if (!arguments.empty()) text += "\nArguments:\n" + arguments;
-  text += "\nOptions:\n" + option_lines(app, false) + "\nExit codes:\n";
-  for (const ExitMeaning& e : exit_meanings) {
-    const auto& exits = command.exits;
-    if (std::find(exits.begin(), exits.end(), e.status) != exits.end()) text += exit_line(e);
-  }
-  return text + example_lines(command.examples);
-}
-
-std::string page(CLI::App& program) {
-  std::string text = wrapped("", program.get_description(), 0);
-  text += "\nUsage:\n  amasia COMMAND [ARGUMENTS] [OPTIONS]\n  amasia help COMMAND\n";
-  for (std::size_t group = 0; group < command_group_titles.size(); ++group) {
-    text += fmt::format("\n{}:\n", command_group_titles[group]);
-    for (const Command& c : commands()) {
-      if (static_cast<std::size_t>(c.group) == group) text += entry(c.name, c.summary);
-    }
-  }
-  text += "\nOptions:\n" + option_lines(program, false) + "\nExit codes:\n";
-  for (const ExitMeaning& e : exit_meanings) text += exit_line(e);
-  return text + example_lines({{{"amasia list", "what there is to measure"},
-                                {"amasia study quick --dry-run",
-                                 "what the shortest study would run, and how long that takes"}}});
-}
-
-/// CLI11 asks it for help. `alone`: the only command of the program.
-class HelpPages : public CLI::FormatterBase {
- public:
-  explicit HelpPages(const Command* alone) : alone_(alone) {}
-  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    // CLI11 hands out a const App, and options with their checks only from one that is not.
-    auto& asked = const_cast<CLI::App&>(*app);
-    if (alone_ != nullptr) return page(asked, *alone_, alone_->name);
-    for (const Command& c : commands()) {
-      if (c.name == asked.get_name()) return page(asked, c, "amasia " + c.name);
-    }
-    return page(asked);
-  }
-
- private:
-  const Command* alone_;
-};
-
-void give_help(CLI::App& program, const Command* alone, const std::string& name) {
-  program.formatter(std::make_shared<HelpPages>(alone));
-  program.set_help_flag("--help,-h", "this text");
-  program.set_version_flag("--version", fmt::format("{} {}", name, suite_version()),
+void declare_version(CLI::App& program) {
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.set_version_flag("--version", fmt::format("{} {}", program.get_name(), suite_version()),
                            "the version of the program");
 }
 
@@ -266,31 +188,21 @@ std::string name_of(const CLI::Option& option) {
 bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
 std::string objection_of(const CLI::ParseError& error, CLI::App& app, const std::string& called) {
-  const std::string what = error.what();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return fmt::format("{}: {}; expected {}", called, what, usage(app, called));
-  }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    const std::string name = what.substr(0, what.find(':'));
-    if (CLI::Option* option = app.get_option_no_throw(name)) {
-      return fmt::format("{}: a value is missing, {}: {}", name, value_of(*option),
-                         remarks(*option));
-    }
-  }
   const std::vector<std::string> left = app.remaining();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return what;
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return error.what();
   const std::string extra = left.front().substr(0, left.front().find('='));
-  if (!extra.starts_with('-')) {
-    return fmt::format("'{}' is one argument too many; expected {}", extra, usage(app, called));
-  }
+  if (!extra.starts_with('-')) return fmt::format("'{}' is one argument too many", extra);
   std::vector<std::string> names;
-  for (const CLI::Option* option : options_of(app, false)) names.push_back(name_of(*option));
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) names.push_back(name_of(*option));
+  }
   return fmt::format("{} has no option '{}': {}", called, extra,
                      extra == "--gpu" ? "did you mean --device?" : suggestion(extra, names));
 }
 
 void give_help(CLI::App& program, const Command& command) {
-  give_help(program, &command, command.name);
+  declare_version(program);
+  declare_help(program, command);
 }
 
 Parser make_parser() {
@@ -299,10 +211,20 @@ Parser make_parser() {
       "Amasia: which way of moving data pays on this GPU, by how much, and why", "amasia");
   CLI::App& program = *parser.program;
   program.require_subcommand(1);
-  give_help(program, nullptr, "amasia");
+  declare_version(program);
+  program.set_help_flag("--help,-h", "this text; amasia help COMMAND has that of a command");
+  std::string exits = "Exit codes:\n";
+  for (const ExitMeaning& e : exit_meanings) {
+    exits += wrapped(fmt::format("  {:<5}", static_cast<int>(e.status)), e.meaning, 7);
+  }
+  program.footer(exits + '\n' +
+                 example_lines({{{"amasia list", "what there is to measure"},
+                                 {"amasia study quick --dry-run",
+                                  "what the shortest study would run, and how long it takes"}}}));
   for (const Command& command : commands()) {
     CLI::App* options = program.add_subcommand(command.name, command.summary);
-    options->set_help_flag("--help,-h", "this text");
+    options->group(std::string(command_group_titles.at(static_cast<std::size_t>(command.group))));
+    declare_help(*options, command);
     parser.actions.emplace(command.name, command.declare(*options));
   }
   return parser;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/comparison.hpp"
@@ -69,20 +68,9 @@ std::vector<std::string> blind_spots(const std::map<std::string, std::string>& d
 }
 
 void count(RowStatus status, Tally& tally) {
-  switch (status) {
-    case RowStatus::ok:
-      ++tally.ok;
-      break;
-    case RowStatus::failed:
-      ++tally.failed;
-      break;
-    case RowStatus::skipped:
-      ++tally.skipped;
-      break;
-    case RowStatus::crashed:
-      ++tally.crashed;
-      break;
-  }
+  constexpr int Tally::*of_status[] = {&Tally::ok, &Tally::failed, &Tally::skipped,
+                                       &Tally::crashed};
+  ++(tally.*of_status[static_cast<std::size_t>(status)]);
 }
 
 void report(const MicrobenchmarkResult& m, Tally& tally) {
@@ -192,11 +180,7 @@ TuningTable recorded_winners(const std::string& tuning, const std::optional<Devi
 
 void check_records(const std::string& folder) {
   std::error_code error;
-  if (folder.empty() || folder == "none") return;
-  if (std::filesystem::is_directory(folder, error)) {
-    for (const std::string& note : json_files_in(folder).notes) print_prose("note: {}\n", note);
-    return;
-  }
+  if (folder.empty() || folder == "none" || std::filesystem::is_directory(folder, error)) return;
   throw UsageError(fmt::format(
       "--records {}: no such folder: name one with earlier results of this GPU model, or none",
       folder));
@@ -213,38 +197,25 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
     const std::string device = machine.device ? machine.device->name : "";
     if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
-    Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, machine.device), device);
-    leave_out(plan, read_result_files(r.except));
-    print_preview({title, std::move(plan), machine, !r.tuning.empty() || machine.device});
+    print_preview({title,
+                   plan_campaign(c, cases, recorded_winners(r.tuning, machine.device), device),
+                   machine});
     return exit_ok;
   }
-  keep_inputs(r.session.existing == Existing::overwrite ? r.except : std::vector<std::string>{},
-              r.exports, r.session.out);
 
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
   refuse_too_large(cases.apps, c, device);
-  Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, device), device.name);
-  if (!r.except.empty()) {
-    const std::vector<ResultFile> measured = read_result_files(r.except);
-    check_parts(measured, r.except, describe_run(argv, r, queried));
-    leave_out(plan, measured);
-    if (plan.groups.empty() && plan.microbenchmarks.empty() && !plan.ceilings) {
-      print_prose("{} on {}: nothing is left to measure\n", title, device.name);
-      return exit_ok;
-    }
-  }
+  const Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, device), device.name);
 
   SessionOptions options = r.session;
   options.ceilings = plan.ceilings;
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
                                  options.existing == Existing::resume);
-    keep_inputs({}, r.exports, options.out);
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);
-  check_writable(r.exports);
   print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
               plan.groups.size(), plan.microbenchmarks.size(),
               r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);
@@ -256,11 +227,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   };
   const SessionOutcome outcome =
       r.sessions > 1 ? run_sessions(r.sessions, options, pass) : pass(queried, options);
-  or_say_where_results_are(options.out, [&] {
-    write_exports(outcome.file, r.exports);
-    if (r.exports.on_stdout() || is_stdout(options.out)) return;
-    write_data(to_markdown(outcome.file));
-  });
+  if (!is_stdout(options.out)) write_data(to_markdown(outcome.file));
   return conclude(outcome, r, options.out);
 }
 
@@ -279,31 +246,26 @@ std::string memory(std::int64_t bytes) {
   return fmt::format("{:.2f} GB", static_cast<double>(bytes) * 1e-9);
 }
 
-/// "best 64x8 (tuned at rows=...)", "iso, again as the A/A control", or a candidate's config.
-std::string config_of(const PlannedRow& row, bool winners_known) {
-  const std::string role(word_of(row.role));
-  if (row.role == Role::candidate) return row.config;
-  if (!row.matches.empty()) return "matched to " + row.matches;
-  if (!row.schedule.empty()) {
-    return role + " " + row.schedule + (row.repeat > 0 ? " again (A/A control)" : "");
+/// "best 64x8", "matched to hotspot/tma", "cross 64x8 again".
+std::string text_of(const PlannedRow& row) {
+  std::string text(word_of(row.role));
+  if (!row.matches.empty()) text += " to " + row.matches;
+  for (const std::string& name : {row.schedule, row.config}) {
+    if (!name.empty() && name != word_of(row.role)) text += " " + name;
   }
-  if (row.repeat > 0) return role + " again (A/A control)";
-  if (row.role == Role::iso) return row.config == role ? role : role + " " + row.config;
-  if (!winners_known) return role + " (config unknown without a device)";
-  return fmt::format("{} {}({})", role, row.config.empty() ? "" : row.config + " ",
-                     row.config_source);
+  return text + (row.repeat > 0 ? " again" : "");
 }
 
 /// A line for each variant: its rows in this group.
-std::string variant_lines(const PlannedGroup& g, bool winners_known) {
+std::string variant_lines(const PlannedGroup& g) {
   std::string text;
   for (std::size_t i = 0; i < g.rows.size();) {
     const std::string& variant = g.rows[i].variant;
-    std::string configs;
+    std::string rows;
     for (; i < g.rows.size() && g.rows[i].variant == variant; ++i) {
-      configs += (configs.empty() ? "" : ", ") + config_of(g.rows[i], winners_known);
+      rows += (rows.empty() ? "" : ", ") + text_of(g.rows[i]);
     }
-    text += wrapped(fmt::format("    {:<26}", variant + "  "), configs, 30);
+    text += wrapped(fmt::format("    {:<26}", variant + "  "), rows, 30);
   }
   return text;
 }
@@ -326,7 +288,7 @@ std::string group_lines(const Preview& p) {
       rows_before.clear();
     }
     size_before = size;
-    const std::string rows = variant_lines(g, p.winners_known);
+    const std::string rows = variant_lines(g);
     const std::string cost =
         has_device_code()
             ? fmt::format("{} rows{}, about {}", g.rows.size(),
@@ -366,16 +328,6 @@ std::string total(const Preview& p) {
   return fmt::format("expected: about {} and the microbenchmarks, whose time is unknown", time);
 }
 
-}  // namespace
-
-Preview::Machine look_at(const SessionOptions& options) {
-  try {
-    return {query_in_child(options).device, ""};
-  } catch (const NoDevice& reason) {
-    return {std::nullopt, reason.what()};
-  }
-}
-
 std::string describe(const Preview& p) {
   const std::optional<Device>& device = p.machine.device;
   std::string text = wrapped(
@@ -395,6 +347,16 @@ std::string describe(const Preview& p) {
   }
   text += group_lines(p) + microbenchmark_lines(p);
   return text + wrapped("", total(p), 2);
+}
+
+}  // namespace
+
+Preview::Machine look_at(const SessionOptions& options) {
+  try {
+    return {query_in_child(options).device, ""};
+  } catch (const NoDevice& reason) {
+    return {std::nullopt, reason.what()};
+  }
 }
 
 void print_preview(const Preview& preview) {

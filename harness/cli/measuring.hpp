@@ -45,17 +45,13 @@ struct Preview {
   std::string title;  // "run", "quick", "tune"
   Campaign campaign{};
   Machine machine{};
-  bool winners_known = false;  // whether the configs of the role best are decided
 };
 
 /// The device that `options` name. None is no error here.
 Preview::Machine look_at(const SessionOptions& options);
 
-/// Groups with their rows and configs, device memory by size, expected time; lines of at most 100
-/// columns. What depends on a device that is not there is shown as unknown.
-std::string describe(const Preview& preview);
-
-/// The same on stdout, with the closing sentence.
+/// Groups with their rows and configs, device memory by size, expected time, on stdout; lines of at
+/// most 100 columns. What depends on a device that is not there is shown as unknown.
 void print_preview(const Preview& preview);
 
 // A campaign done several times, each time as a session of its own.

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -18,7 +17,6 @@
 #include "harness/microbenchmark.hpp"
 #include "harness/plan/study.hpp"
 #include "harness/registry.hpp"
-#include "harness/report/report.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/number.hpp"
 #include "harness/text/output.hpp"
@@ -244,34 +242,17 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
           ->type_name("FOLDER"),
       "results/<gpu>");
   add_keeping(command, r.session);
-  CLI::Option* except =
-      command
-          .add_option("--except", r.except,
-                      "what this result file or journal of the same campaign holds, from whichever "
-                      "GPU of the model, is not measured again (repeatable)")
-          ->allow_extra_args(false)
-          ->type_name("FILE");
-  defaulting_to(except, "all is measured");
   add_number(command, "--sessions", r.sessions, integer_between(1, 1000), "N", "1",
              "do all of it so many times: what differs between runs shows in no single one");
-  // What a session lacks, another GPU cannot add: it is measured whole, or partial.
-  except->excludes(command.get_option("--sessions"));
   defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
                     ->type_name("I/N"),
                 "all of it");
   add_dry_run(command, r.dry_run);
   command.add_flag("--strict", r.strict, "exit 4 when a measurement is not valid");
   command.add_flag("--record-host", r.record_host, "write the host name into the result file");
-  add_output(command, "--json", r.exports.json, "also write the result file here, - for stdout");
-  add_output(command, "--csv", r.exports.csv, "summary as CSV, - for stdout");
-  add_output(command, "--csv-points", r.exports.csv_points,
-             "points of the microbenchmarks as CSV, - for stdout");
-  add_output(command, "--markdown", r.exports.markdown, "summary as Markdown, - for stdout");
 }
 
 namespace {
-
-constexpr const char* choices_name = "choices";
 
 /// Overlong input must not make an overlong message.
 std::string shortened(const std::string& text) {
@@ -318,60 +299,13 @@ CLI::Validator unsigned_integer() {
 }
 
 CLI::Validator one_of(std::vector<std::string> choices) {
-  const std::string list = fmt::format("{}", fmt::join(choices, ","));
+  const std::string list = fmt::format("{}", fmt::join(choices, ", "));
   return CLI::Validator(
       [choices = std::move(choices)](std::string& text) -> std::string {
         if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
         return fmt::format("no '{}': {}", shortened(text), suggestion(text, choices));
       },
-      list, choices_name);
-}
-
-std::vector<std::string> choices_of(CLI::Option& option) {
-  try {
-    const std::string list = option.get_validator(choices_name)->get_description();
-    return list.empty() ? std::vector<std::string>{} : CLI::detail::split(list, ',');
-  } catch (const CLI::OptionNotFound&) {
-    return {};
-  }
-}
-
-namespace {
-
-std::array<const std::string*, 5> all(const ExportPaths& p) {
-  return {&p.json, &p.csv, &p.csv_points, &p.csv_samples, &p.markdown};
-}
-
-/// Says why a form that was asked for holds nothing.
-void note_empty(const std::string& path, const std::string& what_is_missing) {
-  print_prose("note: the file holds {}: there is nothing in {}\n", what_is_missing,
-              path == "-" ? "what is printed" : path);
-}
-
-void write_table(const std::string& path, const Table& table, const std::string& what_is_missing) {
-  if (path.empty()) return;
-  if (table.rows.empty()) note_empty(path, what_is_missing);
-  write_output(path, to_csv(table));
-}
-
-}  // namespace
-
-bool ExportPaths::on_stdout() const {
-  const auto paths = all(*this);
-  return std::any_of(paths.begin(), paths.end(),
-                     [](const auto* path) { return !path->empty() && is_stdout(*path); });
-}
-
-bool ExportPaths::none() const {
-  const auto paths = all(*this);
-  return std::all_of(paths.begin(), paths.end(), [](const auto* path) { return path->empty(); });
-}
-
-void check_writable(const ExportPaths& paths) {
-  constexpr std::uint64_t room = 1 << 20;
-  for (const std::string* path : all(paths)) {
-    if (!path->empty() && *path != "-") check_writable(*path, room);
-  }
+      list);
 }
 
 bool is_stdout(const std::string& path) {
@@ -382,11 +316,7 @@ bool is_stdout(const std::string& path) {
           itself.st_dev == found.st_dev && itself.st_ino == found.st_ino);
 }
 
-void keep_inputs(const std::vector<std::string>& inputs, const ExportPaths& paths,
-                 const std::string& out) {
-  std::vector<std::string> outputs;
-  if (!out.empty()) outputs = {out, out + ".journal"};
-  for (const std::string* path : all(paths)) outputs.push_back(*path);
+void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
   std::set<std::filesystem::path> files;
   for (const std::string& output : outputs) {
     if (output.empty() || is_stdout(output) || destination_of(output).special) continue;
@@ -402,40 +332,6 @@ void keep_inputs(const std::vector<std::string>& inputs, const ExportPaths& path
                        ": is read by this command and would be replaced; write to another file");
     }
   }
-}
-
-void or_say_where_results_are(const std::string& out, const std::function<void()>& write) {
-  const auto said = [&](const std::exception& error) {
-    const std::string kept = destination_of(out).special ? "" : "; the results are in " + out;
-    return error.what() + kept;
-  };
-  try {
-    write();
-  } catch (const OutputError& error) {
-    throw OutputError(said(error));
-  } catch (const ResultError& error) {
-    throw ResultError(said(error));
-  }
-}
-
-void write_output(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    write_data(text);
-  } else if (!path.empty()) {
-    write_text_file(path, text);
-  }
-}
-
-void write_exports(const ResultFile& file, const ExportPaths& paths) {
-  if (paths.json == "-") {
-    write_data(to_text(file));
-  } else if (!paths.json.empty()) {
-    write_result_file(paths.json, file);
-  }
-  write_table(paths.csv, summary_table(file), "no variant");
-  write_table(paths.csv_points, point_table(file), "no point of a microbenchmark");
-  write_table(paths.csv_samples, sample_table(file), "no sample of a variant");
-  if (!paths.markdown.empty()) write_output(paths.markdown, to_markdown(file));
 }
 
 void say_next(const std::string& command, const std::string& what_it_does) {

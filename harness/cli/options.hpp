@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,34 +14,11 @@
 
 namespace amasia {
 
-// Where the result of a command goes besides the result file.
-
-/// Path of each form, "-" for stdout, "" for none.
-struct ExportPaths {
-  std::string json{}, csv{}, csv_points{}, csv_samples{}, markdown{};
-
-  /// Whether one of them takes stdout, by whatever name: then nothing else may be printed there.
-  bool on_stdout() const;
-  bool none() const;
-};
-
-/// Before anything is measured: one clear line (UsageError) when one of them cannot be written.
-void check_writable(const ExportPaths& paths);
 /// Whether what is written there comes out of stdout: "-", "/dev/stdout", the file it goes to.
 bool is_stdout(const std::string& path);
-/// The same when `out`, or one of `paths`, would replace one of the files that are read
-/// or another output.
-void keep_inputs(const std::vector<std::string>& inputs, const ExportPaths& paths,
-                 const std::string& out = "");
-
-/// `text` to a file, or to stdout when `path` is "-"; nothing when it is empty.
-void write_output(const std::string& path, const std::string& text);
-
-/// Writes what follows a measurement; an error of that says that the results are in `out`.
-void or_say_where_results_are(const std::string& out, const std::function<void()>& write);
-
-/// Writes the forms of `file` that are asked for.
-void write_exports(const ResultFile& file, const ExportPaths& paths);
+/// UsageError when one of `outputs` would replace one of the files that are read, or another of
+/// them.
+void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
 // The last line a person reads: what to try next.
 
@@ -66,11 +42,9 @@ struct MeasureRequest {
   CampaignRequest campaign{};
   EffortAsked effort{};
   SessionOptions session{};
-  ExportPaths exports{};
   std::string shard{};
-  std::vector<std::string> except{};  // files with parts of the campaign that are measured already
-  std::string tuning{};               // file of recorded winners, "" for that of the GPU
-  int sessions = 1;                   // all of it so many times
+  std::string tuning{};  // file of recorded winners, "" for that of the GPU
+  int sessions = 1;      // all of it so many times
   bool strict = false, record_host = false, dry_run = false;
 };
 
@@ -126,8 +100,5 @@ CLI::Validator unsigned_integer();
 
 /// One of `choices`; anything else is answered with the nearest of them.
 CLI::Validator one_of(std::vector<std::string> choices);
-
-/// The names that one_of() was given, {} for an option without.
-std::vector<std::string> choices_of(CLI::Option& option);
 
 }  // namespace amasia

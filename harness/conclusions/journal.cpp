@@ -353,7 +353,7 @@ void check_writable(const std::string& path, std::uint64_t bytes) {
   namespace fs = std::filesystem;
   const Destination destination = destination_of(path);
   if (path == "-") {
-    throw UsageError("-: a result file is kept, so name one; for stdout there is --json -");
+    throw UsageError("-: a result file is kept, so name one; amasia export FILE --csv - prints");
   }
   if ((destination.special || destination.mounted) &&
       ::access(destination.path.c_str(), W_OK) != 0) {

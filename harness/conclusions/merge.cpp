@@ -333,46 +333,7 @@ bool are_sessions(const std::vector<ResultFile>& files) {
   return false;
 }
 
-/// Without the sessions of which nothing is in the file; one alone is the file's provenance.
-void drop_empty_sessions(ResultFile& file) {
-  Provenance& provenance = file.provenance;
-  std::vector<SessionRecord> left;
-  std::map<int, int> place;
-  for (GroupResult& group : file.groups) {
-    if (!group.session) return;  // a file of one session
-    place.emplace(*group.session, 0);
-  }
-  for (auto& [session, now] : place) {
-    now = static_cast<int>(left.size());
-    left.push_back(session_of(provenance, session));
-  }
-  if (left.empty()) return;
-  const bool one = left.size() == 1;
-  for (GroupResult& group : file.groups) {
-    group.session = one ? std::nullopt : std::optional<int>(place.at(*group.session));
-  }
-  provenance.date_utc = left.front().date_utc;
-  provenance.device.uuid_hash = left.front().uuid_hash;
-  provenance.device_state = left.front().device_state;
-  provenance.compiler = left.front().compiler;
-  provenance.flags = left.front().flags;
-  if (one) {
-    provenance.commit = left.front().commit;
-    provenance.dirty = left.front().dirty;
-    left.clear();
-  }
-  provenance.sessions = std::move(left);
-}
-
 }  // namespace
-
-ResultFile only_rows(ResultFile file, const std::function<bool(const std::string&)>& stays) {
-  erase_rows(file.groups, asked_confidence(file.provenance),
-             [&](const Row& row) { return !stays(row.variant); });
-  std::erase_if(file.provenance.sources, [&](const auto& source) { return !stays(source.first); });
-  drop_empty_sessions(file);
-  return file;
-}
 
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names) {
   if (files.empty()) throw ResultError("nothing to merge");

@@ -2,7 +2,6 @@
 // the same cases as sessions of one file.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,5 @@ struct Merged {
 /// Ceilings are pooled; floors stay those of their file. Throws ResultError naming the two files
 /// that do not fit, or that both have the same case of a session.
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
-
-/// A file with the rows of the variants that stay, and the rest as if they had not been there:
-/// intervals of a group hold jointly, for as many claims as it has.
-ResultFile only_rows(ResultFile file, const std::function<bool(const std::string& variant)>& stays);
 
 }  // namespace amasia

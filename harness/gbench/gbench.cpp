@@ -20,9 +20,6 @@
 #include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
-#include "harness/conclusions/comparison.hpp"
-#include "harness/conclusions/journal.hpp"
-#include "harness/conclusions/recomputed.hpp"
 #include "harness/errors.hpp"
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
@@ -33,7 +30,6 @@
 #include "harness/results/result.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/group_loop.hpp"
-#include "harness/session/validity.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 
@@ -78,10 +74,9 @@ Counter per_run(double amount) { return {amount, Counter::kIsIterationInvariantR
 /// What the library calls. The device holds one group, or one point, at a time.
 class Bench {
  public:
-  Bench(Instrument& instrument, const std::vector<Ceiling>& ceilings, bool one_run)
+  Bench(Instrument& instrument, bool one_run)
       : instrument_(instrument),
-        ceilings_(ceilings),
-        completion_(instrument.device(), ceilings,
+        completion_(instrument.device(), {},
                     CodeEvidence(executable_path(), instrument.device().compute_capability)),
         one_run_(one_run) {}
 
@@ -92,7 +87,6 @@ class Bench {
     std::erase_if(group->plan.rows,
                   [](const PlannedRow& row) { return row.repeat > 0 || !row.matches.empty(); });
     group->work = find_app(plan.key.app)->work(plan.key.size);
-    group->floor = compute_floor(group->work, ceilings_);
     for (std::size_t i = 0; i < group->plan.rows.size(); ++i) {
       const std::string name = name_of(plan.key, row_of(group->plan.rows[i]));
       add(name, one_run_, [this, name, group, i](benchmark::State& state) {
@@ -120,7 +114,6 @@ class Bench {
   struct Group {
     PlannedGroup plan{};
     Work work{};
-    std::optional<Floor> floor{};
   };
   /// A row as it is on the device.
   struct Prepared {
@@ -219,7 +212,6 @@ class Bench {
     }
     state.counters["bytes"] = per_run(group.work.bytes_read + group.work.bytes_written);
     state.counters["operations"] = per_run(group.work.operations);
-    if (group.floor) state.counters["floor"] = per_run(group.floor->floor_ms() * seconds_per_ms);
     if (clocks) state.counters["sm_clock_mhz"] = Counter(*clocks, Counter::kAvgIterations);
     state.SetLabel(prepared.row.config);
   }
@@ -254,7 +246,6 @@ class Bench {
   }
 
   Instrument& instrument_;
-  const std::vector<Ceiling>& ceilings_;
   Completion completion_;
   bool one_run_;
   bool all_right_ = true;
@@ -271,12 +262,10 @@ class Bench {
 };
 
 /// Registers what is planned, then runs or lists what the library's filter lets through.
-/// `ceilings`: of this GPU, for the counter floor; none leaves it out. `one_run`: a repetition is
-/// one run of a variant; else as many runs as the library needs for its minimum time of a
-/// repetition.
-ExitStatus run_benchmarks(const Campaign& plan, Instrument& instrument,
-                          const std::vector<Ceiling>& ceilings, bool one_run) {
-  Bench bench(instrument, ceilings, one_run);
+/// `one_run`: a repetition is one run of a variant; else as many runs as the library needs for its
+/// minimum time of a repetition.
+ExitStatus run_benchmarks(const Campaign& plan, Instrument& instrument, bool one_run) {
+  Bench bench(instrument, one_run);
   for (const PlannedMicrobenchmark& m : plan.microbenchmarks) bench.add(m);
   for (const PlannedGroup& group : plan.groups) bench.add(group);
   const std::size_t count = benchmark::RunSpecifiedBenchmarks();
@@ -303,7 +292,6 @@ const Command& gbench() {
                      "every tma variant at its quick sizes, for compare.py"},
                     {"amasia-gbench 'memory/*' --benchmark_display_aggregates_only=true",
                      "the points of some microbenchmarks, without their single repetitions"}}},
-      .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output},
       .declare = {}};
   return command;
 }
@@ -319,7 +307,7 @@ std::vector<std::string> everything() {
 struct Request {
   CampaignRequest campaign{};
   int device = 0;
-  std::string tuning{}, ceilings{};
+  std::string tuning{};
 };
 
 void declare(CLI::App& program, Request& r) {
@@ -332,12 +320,6 @@ void declare(CLI::App& program, Request& r) {
   add_seed(program, r.campaign.seed);
   add_device_index(program, r.device);
   add_tuning(program, r.tuning);
-  program
-      .add_option("--ceilings", r.ceilings,
-                  "what the counter floor is a share of: 'measure' the ceilings of this GPU first, "
-                  "or take those of a result file of it")
-      ->type_name("measure|FILE")
-      ->default_str("no such counter");
 }
 
 std::unique_ptr<Instrument> opened(int index) {
@@ -348,29 +330,6 @@ std::unique_ptr<Instrument> opened(int index) {
   } catch (const std::runtime_error& error) {
     throw NoDevice(error.what());
   }
-}
-
-/// What the counter floor is made of.
-std::vector<Ceiling> ceilings_of(const std::string& wanted, Instrument& instrument) {
-  if (wanted.empty()) return {};
-  const Device& device = instrument.device();
-  std::vector<Ceiling> ceilings;
-  if (wanted == "measure") {
-    print_prose("measuring the ceilings of {}\n", device.name);
-    ceilings = measure_ceilings(instrument, ceiling_samples, [](int, const std::string&) {});
-  } else {
-    const ResultFile file = read_result_file(wanted);
-    if (const std::string& name = file.provenance.device.name; name != device.name) {
-      throw UsageError(fmt::format("--ceilings {}: of a {}, not {}", wanted, name, device.name));
-    }
-    ceilings = file.ceilings;
-  }
-  if (ceilings.empty()) throw UsageError(fmt::format("--ceilings {}: there are none", wanted));
-  for (const CeilingDoubt& doubt : ceilings_in_doubt(ceilings, device, "")) {
-    print_prose("note: no counter floor: {}\n", in_one_line(to_string(doubt)));
-    ceilings.clear();
-  }
-  return ceilings;
 }
 
 void add_context(const Provenance& from) {
@@ -438,10 +397,8 @@ int run_program(int argc, char** argv) {
   refuse_too_large(cases.apps, request.campaign, device);
   const Campaign plan =
       plan_campaign(request.campaign, cases, recorded_winners(request.tuning, device), device.name);
-  const bool lists = is_given(flags, "--benchmark_list_tests");
   const bool one_run = !is_given(flags, "--benchmark_min_time");
-  return run_benchmarks(plan, *instrument, ceilings_of(lists ? "" : request.ceilings, *instrument),
-                        one_run);
+  return run_benchmarks(plan, *instrument, one_run);
 }
 
 }  // namespace

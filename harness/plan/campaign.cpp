@@ -131,36 +131,6 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
   return plan;
 }
 
-void leave_out(Campaign& plan, const std::vector<ResultFile>& measured) {
-  std::set<std::string> groups, microbenchmarks;
-  bool ceilings = false;
-  for (const ResultFile& file : measured) {
-    for (const GroupResult& g : file.groups) groups.insert(g.key.to_string());
-    for (const MicrobenchmarkResult& m : file.microbenchmarks) microbenchmarks.insert(m.name);
-    ceilings = ceilings || !file.ceilings.empty();
-  }
-  std::erase_if(plan.groups,
-                [&](const PlannedGroup& g) { return groups.contains(g.key.to_string()); });
-  std::erase_if(plan.microbenchmarks,
-                [&](const PlannedMicrobenchmark& m) { return microbenchmarks.contains(m.name); });
-  // The floors of what is left are those of the GPU that measures it.
-  plan.ceilings = plan.ceilings && (!plan.groups.empty() || !ceilings);
-}
-
-void check_parts(const std::vector<ResultFile>& measured, const std::vector<std::string>& names,
-                 const Provenance& now) {
-  for (std::size_t f = 0; f < measured.size(); ++f) {
-    const ResultFile& file = measured[f];
-    if (const auto why = disagreement(file.provenance, now, measured_code(file),
-                                      /*same_gpu=*/false, shard_settings)) {
-      throw ResultError(
-          fmt::format("{}: is no part of this campaign, it differs from this run in "
-                      "{}",
-                      names[f], *why));
-    }
-  }
-}
-
 std::vector<PlannedGroup> plan_counting(const CampaignRequest& request,
                                         const std::vector<AppCases>& cases,
                                         const TuningTable& tuning, const std::string& device) {

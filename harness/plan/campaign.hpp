@@ -94,14 +94,6 @@ void refuse_too_large(const std::vector<AppCases>& cases, const CampaignRequest&
 Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
                        const TuningTable& tuning, const std::string& device);
 
-/// Takes out of the plan what `measured` holds: parts of the same campaign, maybe from another GPU
-/// of the model.
-void leave_out(Campaign& plan, const std::vector<ResultFile>& measured);
-/// Throws ResultError naming the file that could not be merged with what a run measures that `now`
-/// describes.
-void check_parts(const std::vector<ResultFile>& measured, const std::vector<std::string>& names,
-                 const Provenance& now);
-
 /// Every config of every variant, timed: what `tune` chooses from.
 std::vector<PlannedGroup> plan_search(const CampaignRequest& request,
                                       const std::vector<AppCases>& cases);

@@ -38,21 +38,6 @@ ColumnCells case_fields(const GroupResult& group) {
           {{"session", "session"}, session_cell(group.session)}};
 }
 
-ColumnCells sample_fields(const GroupResult& group, const Row& row, const Sample& sample) {
-  return {{{"variant", "variant"}, row.variant},
-          {{"role", "role"}, word_cell(row.role)},
-          {{"repeat", "repeat"}, std::int64_t{row.repeat}},
-          {{"config", "config"}, row.config},
-          {{"schedule", "schedule"}, text_or_nothing(row.schedule)},
-          {{"status", "status"}, word_cell(row.status)},
-          {{"round", "round"}, std::int64_t{sample.round}},
-          {{"position", "position"}, std::int64_t{sample.position}},
-          {{"time_ms", "time", "ms"}, sample.time_ms},
-          {{"sm_clock_mhz", "SM clock", "MHz"}, optional_cell(sample.sm_clock_mhz)},
-          {{"throttled", "throttled"}, sample.throttled},
-          {{"invalid", "not valid"}, invalidity_cell(group)}};
-}
-
 ColumnCells summary_fields(const GroupResult& group, const Row& row) {
   const Comparison* comparison = comparison_of(group, row);
   const auto& time = row.time_ms;
@@ -135,20 +120,6 @@ void add(Table& table, const Parts&... parts) {
 }
 
 }  // namespace
-
-Table sample_table(const ResultFile& file) {
-  Table table = table_of(case_fields({}), sample_fields({}, {}, {}));
-  for (const GroupResult& group : file.groups) {
-    const ColumnCells origin = origin_of(file.provenance, group.session),
-                      of_case = case_fields(group);
-    for (const Row& row : group.rows) {
-      for (const Sample& sample : row.samples) {
-        add(table, origin, of_case, sample_fields(group, row, sample));
-      }
-    }
-  }
-  return table;
-}
 
 Table summary_table(const ResultFile& file) {
   Table table = table_of(case_fields({}), summary_fields({}, {}));

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/profile.hpp"
 #include "harness/results/result.hpp"
 #include "harness/text/table.hpp"
 
@@ -16,7 +15,6 @@ namespace amasia {
 // and commits can be put below each other.
 
 Table summary_table(const ResultFile&);  // one line per row of each group, timed or not
-Table sample_table(const ResultFile&);   // throttled ones too
 Table point_table(const ResultFile&);
 
 // What several forms of a result say of a row in the same words.
@@ -52,11 +50,6 @@ std::string proof_text(const MicrobenchmarkRow& row);
 /// Provenance, ceilings, and per group the A/A noise, the floor, the table, failures and warnings.
 /// A speed-up that is not resolved, or smaller than the A/A interval, is shown as such.
 std::string to_markdown(const ResultFile&);
-
-// A profile as tables for people.
-
-/// A table for each group: what most often tells two rows apart, and what warps wait for most.
-std::string to_markdown(const ProfileFile& file);
 
 // The answer, in a sentence.
 

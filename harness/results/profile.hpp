@@ -87,8 +87,7 @@ ProfileFile read_profile_file(const std::string& path);
 void write_profile_file(const std::string& path, const ProfileFile&);
 
 // Every field of a profile, in the order in which it is written. A new counter is a member of
-// Counters (profile.hpp) and a line here; then `amasia schema > schema/result.schema.json` and
-// `amasia profile --counters` for docs/profiling.md.
+// Counters (profile.hpp) and a line here; then `amasia schema > schema/result.schema.json`.
 
 /// A counter: a field that comes from a metric of the profiler. Generations of GPUs call the same
 /// thing by different names: of `metrics`, separated by a blank, the first that was counted is it.

@@ -2,12 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <ctime>
-
-#include <fmt/format.h>
 
 #include "harness/registry.hpp"
 
@@ -77,10 +73,8 @@ const std::string& harness_digest() {
 
 std::string_view suite_version() { return AMASIA_VERSION; }
 
-namespace {
-
-std::string utc_of(std::chrono::system_clock::time_point time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+std::string utc_now() {
+  const std::time_t seconds = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   std::array<char, 32> text{};
@@ -88,32 +82,15 @@ std::string utc_of(std::chrono::system_clock::time_point time) {
   return text.data();
 }
 
-}  // namespace
-
-std::string utc_now() { return utc_of(std::chrono::system_clock::now()); }
-
-bool is_date(std::string_view text) {
-  constexpr std::string_view form = "0000-00-00T00:00:00";
-  if (text.size() <= form.size() || text.back() != 'Z') return false;
-  const std::string_view fraction = text.substr(form.size(), text.size() - form.size() - 1);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (std::size_t i = 0; i < form.size(); ++i) {
-    if (form[i] == '0' ? !is_digit(text[i]) : text[i] != form[i]) return false;
-  }
-  if (!fraction.empty() && (fraction.size() == 1 || fraction.front() != '.' ||
-                            !std::all_of(fraction.begin() + 1, fraction.end(), is_digit))) {
-    return false;
-  }
-  const auto number = [&](std::size_t at, std::size_t digits) {
-    int value = 0;
-    for (const char c : text.substr(at, digits)) value = 10 * value + (c - '0');
-    return value;
-  };
-  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
-                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  // 60: a leap second.
-  return day.ok() && number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) <= 60;
+bool is_date(const std::string& text) {
+  constexpr std::size_t length = 20;  // strptime() takes "2026-1-1", too
+  std::tm date{};
+  const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &date);
+  if (end == nullptr || *end != '\0' || text.size() != length) return false;
+  std::tm of_calendar = date;
+  of_calendar.tm_sec = 0;  // 60: a leap second
+  timegm(&of_calendar);
+  return of_calendar.tm_mday == date.tm_mday;
 }
 
 std::string without_folders(std::string_view argument) {

@@ -44,7 +44,7 @@ std::string_view suite_version();
 /// Now, "2026-11-21T09:30:00Z".
 std::string utc_now();
 
-/// Whether this is a date in that form which the calendar has; seconds may have a fraction.
-bool is_date(std::string_view text);
+/// Whether this is a date in that form which the calendar has.
+bool is_date(const std::string& text);
 
 }  // namespace amasia

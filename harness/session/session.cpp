@@ -43,6 +43,14 @@ ChildOutcome perform(const Json& task, double seconds, const SessionOptions& opt
                             : run_in_child(task, seconds, on_line);
 }
 
+/// The same of a task that has no rows: ends with it when it was interrupted or is a mistake.
+ChildOutcome perform_whole(const Json& task, double seconds, const SessionOptions& options) {
+  const ChildOutcome outcome = perform(task, seconds, options, [](const std::string&) {});
+  if (outcome.interrupted) throw Interrupted();
+  if (outcome.usage_error) throw UsageError(outcome.failure);
+  return outcome;
+}
+
 /// How a plan is performed by children, and what is made of what became of one.
 template <class Result>
 struct IsolatedSteps {
@@ -170,8 +178,8 @@ std::string lost_device(const GroupResult& result, const SessionOptions& options
 
 /// A microbenchmark none of whose points ran, with the reason on each.
 MicrobenchmarkResult without_points(const PlannedMicrobenchmark& plan,
-                                    const std::vector<Point>& points, RowStatus status,
-                                    const std::string& reason) {
+                                    const std::vector<Point>& points, const Device& device,
+                                    RowStatus status, const std::string& reason) {
   const Microbenchmark& m = *find_microbenchmark(plan.name);
   MicrobenchmarkResult result;
   result.name = m.name;
@@ -180,14 +188,9 @@ MicrobenchmarkResult without_points(const PlannedMicrobenchmark& plan,
   result.scope = plan.scope;
   result.warnings.push_back(reason);
   for (const Point& p : points) {
-    MicrobenchmarkRow row;
-    row.at = p.at;
-    row.quantity = p.quantity;
-    row.unit = p.unit;
-    row.larger_is_better = p.larger_is_better;
+    MicrobenchmarkRow& row = result.rows.emplace_back(row_of(p, device));
     row.status = status;
     row.reason = reason;
-    result.rows.push_back(std::move(row));
   }
   return result;
 }
@@ -208,20 +211,16 @@ std::string summary_line(const MicrobenchmarkResult& result) {
 }  // namespace
 
 Provenance query_in_child(const SessionOptions& options) {
-  const ChildOutcome outcome = perform(Json{{"task", "device"}, {"index", options.device_index}},
-                                       device_seconds, options, [](const std::string&) {});
-  if (outcome.interrupted) throw Interrupted();
-  if (outcome.usage_error) throw UsageError(outcome.failure);
+  const ChildOutcome outcome = perform_whole(
+      Json{{"task", "device"}, {"index", options.device_index}}, device_seconds, options);
   if (!outcome.finished) throw NoDevice(outcome.failure);
   return provenance_from_json(outcome.result);
 }
 
 Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,
                         const SessionOptions& options) {
-  const ChildOutcome outcome = perform(reference_task(app, size, seed), options.step_seconds,
-                                       options, [](const std::string&) {});
-  if (outcome.interrupted) throw Interrupted();
-  if (outcome.usage_error) throw UsageError(outcome.failure);
+  const ChildOutcome outcome =
+      perform_whole(reference_task(app, size, seed), options.step_seconds, options);
   if (outcome.finished) return verdict_from_json(outcome.result);
   Verdict none;
   none.norm = "no verdict";
@@ -328,7 +327,7 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
     return result;
   };
   steps.without_rows = [&](RowStatus status, const std::string& reason) {
-    return without_points(plan, points, status, reason);
+    return without_points(plan, points, device, status, reason);
   };
   steps.leave_out = [&](const ChildOutcome& outcome) -> std::string {
     const auto culprit = static_cast<std::size_t>(outcome.row);

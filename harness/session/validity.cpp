@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -321,7 +318,7 @@ double middle_of(const CeilingRecord& record) { return median_interval(record.va
 
 std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device) {
   std::vector<CeilingRecord> records;
-  for (const std::string& path : json_files_in(folder).files) {
+  for (const std::string& path : json_files_in(folder)) {
     const ResultFile file = beginning_of(path);
     const Provenance& from = file.provenance;
     const auto mig = from.device_state.find("mig");
@@ -336,28 +333,6 @@ std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const
       if (record == records.end()) record = records.insert(record, {c.name});
       record->values.push_back(c.value);
     }
-  }
-  return records;
-}
-
-std::vector<CeilingRecord> ceilings_in_results(const Device& device) {
-  const std::string gpu = device_slug(device.name);
-  std::vector<CeilingRecord> records = read_ceiling_records("results/" + gpu, device);
-  std::vector<std::pair<std::vector<int>, std::string>> versions;
-  std::error_code error;
-  for (std::filesystem::directory_iterator i("results", error), end; !error && i != end;
-       i.increment(error)) {
-    std::vector<int> version(3);
-    char more = 0;
-    const std::string name = i->path().filename().string();
-    if (std::sscanf(name.c_str(), "%6d.%6d.%6d%c", &version[0], &version[1], &version[2], &more) ==
-        3) {
-      versions.emplace_back(version, name);
-    }
-  }
-  std::sort(versions.rbegin(), versions.rend());
-  for (const auto& [version, name] : versions) {
-    if (records.empty()) records = read_ceiling_records("results/" + name + "/" + gpu, device);
   }
   return records;
 }
@@ -427,9 +402,9 @@ bool concerns(const std::string& ceiling, const Work& work) {
 std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,
                                             const Device& device, const std::string& folder) {
   if (folder == "none") return doubtful_ceilings(ceilings, device, {});
-  return doubtful_ceilings(
-      ceilings, device,
-      folder.empty() ? ceilings_in_results(device) : read_ceiling_records(folder, device));
+  const std::string own = "results/" + device_slug(device.name);
+  return doubtful_ceilings(ceilings, device,
+                           read_ceiling_records(folder.empty() ? own : folder, device));
 }
 
 }  // namespace amasia

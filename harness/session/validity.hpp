@@ -41,10 +41,6 @@ struct CeilingRecord {
 /// other file is passed over.
 std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device);
 
-/// From results/<gpu>; where that has none, from results/<version>/<gpu> of the newest version of
-/// the suite that has some.
-std::vector<CeilingRecord> ceilings_in_results(const Device& device);
-
 /// The most that the clocks and widths of this GPU allow, in the ceiling's unit; 0 where not known.
 /// Bandwidth: memory clock x 2 x bus width. fp32, int32: SMs x clock x lanes x 2.
 double most_by_data_sheet(const std::string& ceiling, const Device& device);
@@ -67,7 +63,7 @@ std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings
 /// tensor cores is where it bounds the work. The others say what the GPU was like at the time.
 bool concerns(const std::string& ceiling, const Work& work);
 
-/// The same with the records in `folder`; "" for ceilings_in_results(), "none" for none.
+/// The same with the records in `folder`; "" for results/<gpu>, "none" for none.
 std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,
                                             const Device& device, const std::string& folder);
 

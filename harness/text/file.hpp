@@ -70,16 +70,9 @@ OpenFile parent_directory(const std::string& path);
 /// is nothing more to be done, so this reports nothing.
 void sync_parent_directory(const std::string& path);
 
-// What a folder of results holds besides result files: whatever editors, other systems and other
-// programs leave there. It is passed over with a note; as json_files() of plots/folders.py.
-
-struct FolderContents {
-  std::vector<std::string> files{};  // regular files with the suffix .json or .json.gz, by name
-  std::vector<std::string> notes{};  // what else has it, a line each, of many the first
-};
-
-/// A folder that cannot be read has nothing. Opens no pipe and no device.
-FolderContents json_files_in(const std::string& folder);
+/// The regular files of a folder with the suffix .json or .json.gz, by name. Other files may have
+/// it, too. A folder that cannot be read has none.
+std::vector<std::string> json_files_in(const std::string& folder);
 
 // A file that a user names as an input: its requirements, and how it is read.
 

@@ -30,8 +30,7 @@ class DescriptionReader {
 
   void read(const toml::table& root) {
     allow(root, "the file",
-          {"name", "summary", "reference", "baseline", "parameters", "buffers", "implementation",
-           "work"});
+          {"name", "summary", "reference", "parameters", "buffers", "implementation", "work"});
     d_.name = text_at(root, "name", "the file");
     check_name(root, "name", d_.name);
     d_.summary = optional_text(root, "summary", "");
@@ -352,29 +351,17 @@ class DescriptionReader {
     for (const toml::node& one : *list) {
       read_implementation(table_of(one, "implementation"));
     }
+    const toml::node* named = root.get("reference");
+    if (named == nullptr) return;
     std::vector<std::string> names;
     for (const ImplementationDescription& i : d_.implementations) names.push_back(i.name);
-    const auto place_of = [&](const char* which, std::size_t otherwise) {
-      const toml::node* named = root.get(which);
-      if (named == nullptr) return otherwise;
-      const std::string name = text_of(*named, which);
-      const auto found = std::find(names.begin(), names.end(), name);
-      if (found == names.end()) {
-        refuse(*named, fmt::format("{} '{}' is no implementation: {}", which, name,
-                                   suggestion(name, names)));
-      }
-      return static_cast<std::size_t>(found - names.begin());
-    };
-    const std::size_t baseline = place_of("baseline", 0);
-    d_.reference = place_of("reference", baseline);
-    const auto first = d_.implementations.begin();
-    const auto moved = first + static_cast<std::ptrdiff_t>(baseline);
-    std::rotate(first, moved, moved + 1);
-    if (d_.reference == baseline) {
-      d_.reference = 0;
-    } else if (d_.reference < baseline) {
-      ++d_.reference;
+    const std::string name = text_of(*named, "reference");
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      refuse(*named,
+             fmt::format("reference '{}' is no implementation: {}", name, suggestion(name, names)));
     }
+    d_.reference = static_cast<std::size_t>(found - names.begin());
   }
 
   void read_implementation(const toml::table& table) {
@@ -400,33 +387,21 @@ class DescriptionReader {
       }
       for (const toml::node& one : *list) {
         const toml::table& launch = table_of(one, "launch");
-        allow_launch_members(launch, "a launch of " + of, i.is_library, {});
+        allow(launch, "a launch of " + of, launch_members(i.is_library));
         read_launch(i, launch, "a launch of " + of);
       }
     } else {
-      allow_launch_members(table, of, i.is_library, {"name", "file", "library"});
+      std::vector<std::string> members = launch_members(i.is_library);
+      members.insert(members.end(), {"name", i.is_library ? "library" : "file"});
+      allow(table, of, members);
       read_launch(i, table, of);
     }
     d_.implementations.push_back(std::move(i));
   }
 
-  void allow_launch_members(const toml::table& table, const std::string& of, bool is_library,
-                            std::vector<std::string> more) const {
-    // What the other kind has is named as such, not taken for a slip of the pen.
-    for (const char* name : {"kernel", "grid", "block", "shared", "cluster"}) {
-      if (is_library && table.get(name) != nullptr) {
-        refuse(*table.get(name), fmt::format("{} is a function of a library, which launches by "
-                                             "itself: it has no '{}'",
-                                             of, name));
-      }
-    }
-    if (!is_library && table.get("function") != nullptr) {
-      refuse(*table.get("function"),
-             fmt::format("{} is of a cubin or PTX: 'kernel' names what it launches", of));
-    }
-    more.insert(more.end(),
-                {"kernel", "function", "grid", "block", "shared", "cluster", "arguments"});
-    allow(table, of, more);
+  static std::vector<std::string> launch_members(bool is_library) {
+    if (is_library) return {"function", "arguments"};
+    return {"kernel", "grid", "block", "shared", "cluster", "arguments"};
   }
 
   void read_launch(ImplementationDescription& i, const toml::table& table, const std::string& of) {

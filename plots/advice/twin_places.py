@@ -20,8 +20,8 @@ from plots.judge.residency import held, registers_of_its_twin
 from plots.statistics.kriging import Array
 
 # Coordinate -> what one unit of it (a factor of two of a number, a quarter of a share, one of a
-# word) adds to the distance over which correlation falls. Fitted by scripts/fit_twin_scales.py to
-# the twins of an H100: the grid, and the first 400 random ones.
+# word) adds to the distance over which correlation falls. Fitted once, by
+# maximum likelihood, to the twins of an H100: the grid, and the first 400 random ones.
 SCALES = {
     "balance": 0.060,
     "barriers": 0.040,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from plots import markdown
 from plots.commands.options import print_or_write
 from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.data.load import Results, load
@@ -32,7 +29,7 @@ from plots.judge.sides import CONFIDENCE
 from plots.papers.expect import expectations
 from plots.units import amount, claimed_ratio, times
 
-_FORMATS = ("text", "markdown", "csv", "json")
+_FORMATS = ("text", "csv")
 _SLOWER, _DIFFERENT = "slower", "different"
 _KINDS = {"time": "Times", "speed-up": "Speed-ups", "point": "Points"}
 _MOST_NAMED = 2
@@ -168,47 +165,6 @@ def _text(found: Comparison) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _markdown(found: Comparison) -> str:
-    parts = []
-    for title, frame in _tables(found):
-        cells = [list(map(markdown.plain, line)) for line in frame.to_numpy().tolist()]
-        parts += [f"## {title}", markdown.table(list(frame.columns), cells, texts=3)]
-    for title, lines in (
-        ("Differences:", found.differences),
-        ("Warnings:", found.warnings),
-        ("In OLD only:", found.only_old),
-        ("In NEW only:", found.only_new),
-    ):
-        if lines:
-            parts += [title, "\n".join(f"- {markdown.plain(line)}" for line in lines)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _json(found: Comparison) -> str:
-    def known(value: Any) -> Any:
-        return value if not isinstance(value, float) or math.isfinite(value) else None
-
-    values = [{name: known(of) for name, of in vars(v).items()} for v in found.values]
-    document = {
-        "schema": "amasia-comparison",
-        "version": 2,
-        "values": values,
-        "only_old": found.only_old,
-        "only_new": found.only_new,
-        "differences": found.differences,
-        "warnings": found.warnings,
-    }
-    return json.dumps(document, indent=1) + "\n"
-
-
-_WRITERS = {
-    "text": _text,
-    "markdown": _markdown,
-    "csv": lambda found: found.frame().to_csv(index=False),
-    "json": _json,
-}
-
-
 def _named(what: str, names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"only in {what}: {', '.join(names[:_MOST_NAMED])}{more}"
@@ -271,7 +227,8 @@ def _run(options: argparse.Namespace) -> int:
     for line in (*said, *_summary(found)):
         print(line, file=sys.stderr if options.format != "text" else sys.stdout)
     print(end="\n" if options.format == "text" and options.out is None else "")
-    print_or_write(_WRITERS[options.format](found), options.out)
+    csv = options.format == "csv"
+    print_or_write(found.frame().to_csv(index=False) if csv else _text(found), options.out)
     return int(_fails(found, options.fail_on))
 
 

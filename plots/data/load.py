@@ -142,24 +142,6 @@ class Results:
         selected = replace(self, **of, cross=cross, read_earlier=earlier)
         return selected.only(chosen(self.groups, wanted.keys()))
 
-    @property
-    def uncommitted(self) -> str:
-        """What a page says about files of programs that no commit can be built to again; "" where
-        there are none."""
-        dirty = self.files[self.files["dirty"].astype(bool)]
-        if dirty.empty:
-            return ""
-        return (
-            f"{len(dirty)} of the {len(self.files)} result files behind this page were measured by "
-            "programs with uncommitted changes (`dirty` in the file). The digests of their "
-            "variants match this tree, or the version that the file was frozen with."
-        )
-
-    def heading(self, gpu: str) -> str:
-        """A GPU, and the version of the suite that recorded it where that is an earlier one."""
-        versions = set(self.files.loc[self.files["gpu"] == gpu, "version"]) - {""}
-        return f"{gpu}, recorded with Amasia {max(versions, key=_version_key)}" if versions else gpu
-
     def of_one_version(self, *gpus: str) -> list[Results]:
         """The results of each of several GPUs, all recorded with one version of the suite: the
         current code where all have such, else the newest that all have. Where there is none, the

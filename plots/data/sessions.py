@@ -128,13 +128,9 @@ class Measured:
     quantity: str  # "time" or "ratio"
     gpu: str  # the model
     app: str
-    case: str  # "nw n=8192 cold stream"
-    name: str  # "nw/tma best", "nw/tma best against nw/baseline"
-    role: str
     identity: str
     session: SessionValue
     date: str
-    sm_clock_mhz: float = math.nan  # median over the samples
     pool: str = ""  # its rows tell how far this one may move; the app where none is named
 
     def __post_init__(self) -> None:
@@ -206,12 +202,6 @@ def digest_in(identity: str) -> str:
     return parts[-1] if len(parts) == 11 else parts[2]
 
 
-def _name(record: Any) -> str:
-    """ "nw/tma best wide"; a schedule that is called as the role is not said twice."""
-    schedule = "" if record.schedule == record.role else record.schedule
-    return " ".join(filter(None, (record.variant, record.role, schedule)))
-
-
 def measured_in(
     provenance: Any, group: Any, of_rows: Sequence[str], of_comparisons: Sequence[str]
 ) -> Iterator[Measured]:
@@ -219,28 +209,19 @@ def measured_in(
     gpu = provenance.device.name
     session = session_of(provenance, group)
     key = group.key
-    case = case_text(key)
     pool = pool_of(key.app, group.work.kind)
 
-    def one(
-        of: Any, quantity: str, name: str, identity: str, value: float, found: Any, clock: float
-    ) -> Measured:
+    def one(quantity: str, identity: str, value: float, found: Any) -> Measured:
         error = log_error(found.low, found.high, found.coverage)
         said = SessionValue(session.uuid_hash, math.log(value), error)
-        return Measured(
-            quantity, gpu, key.app, case, name, of.role, identity, said, session.date_utc,
-            clock, pool,
-        )  # fmt: skip
+        return Measured(quantity, gpu, key.app, identity, said, session.date_utc, pool)
 
     for row, identity in zip(group.rows, of_rows, strict=True):
         if row.status == "ok" and row.time_ms is not None:
-            name = _name(row) + (" (A/A)" if row.repeat else "")
-            time, clock = row.time_ms, row.samples.median_clock_mhz
-            yield one(row, "time", name, identity, time.median, time, clock)
+            yield one("time", identity, row.time_ms.median, row.time_ms)
     for c, identity in zip(group.comparisons, of_comparisons, strict=True):
         if identity:
-            name = _name(c) + f" against {c.against}" + (" (A/A)" if c.control else "")
-            yield one(c, "ratio", name, identity, c.speedup.ratio, c.speedup, math.nan)
+            yield one("ratio", identity, c.speedup.ratio, c.speedup)
 
 
 def point_identity(gpu: str, microbenchmark: Any, row: Any) -> str:
@@ -259,9 +240,7 @@ def measured_points(provenance: Any, microbenchmark: Any) -> Iterator[Measured]:
             error = log_error(value.low, value.high, value.coverage)
             said = SessionValue(session.uuid_hash, math.log(value.median), error)
             identity = point_identity(gpu, microbenchmark, row)
-            yield Measured(
-                "point", gpu, name, "", row.quantity, "", identity, said, session.date_utc
-            )  # fmt: skip
+            yield Measured("point", gpu, name, identity, said, session.date_utc)
 
 
 @dataclass
@@ -324,13 +303,6 @@ class Sessions:
             if self._source(quantity, gpu, pool)[0] is not self
         ]
 
-    def spread_from(self, quantity: str, gpu: str, pool: str) -> str:
-        """In words, whose rows say how far those of a pool move; "" for its own."""
-        sessions, name = self._source(quantity, gpu, pool)
-        if name != pool:
-            return name
-        return "" if sessions is self else "the record of an earlier version"
-
     def kind_of(self, identity: str, *others: str) -> Components:
         """The same of the rows that one is like, it and ``others`` left out; nothing where it is
         not among these."""
@@ -363,15 +335,6 @@ class Sessions:
         if not of_row:
             return None
         return predict(self.of(identity), self.kind_of(identity), CONFIDENCE)
-
-    def without(self, gpu: str) -> Sessions:
-        """The same as if one GPU, by the hash of its UUID, had never been there."""
-        rest = Sessions(lambda model, app: self._earlier(model, app).without(gpu))
-        for identity, of_row in self.found.items():
-            kept = [m for m in of_row if m.session.gpu != gpu]
-            if kept:
-                rest.found[identity] = kept
-        return rest
 
 
 def offset_corrected(sessions: Sessions, others: Sessions, quantity: str = "time") -> Sessions:

@@ -74,8 +74,10 @@ class AmasiaStudy(rfm.RunOnlyRegressionTest):
         self.executable = self.program
         self.executable_opts = [
             *("study", self.study, self.app, "--strict"),
-            *("--out", "result.json", "--csv", "rows.csv", *self.options),
+            *("--out", "result.json", *self.options),
         ]
+        export = f"{self.program} export result.json --csv rows.csv"
+        self.postrun_cmds = ["status=$?", export, "exit $status"]
 
     def rows(self):
         """The lines of the CSV, without the baseline's second row, which is a control."""

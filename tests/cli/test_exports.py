@@ -1,11 +1,8 @@
-"""pandas reads the CSV that `amasia export` writes, and puts files of many GPUs below each other as
-docs/results.md shows."""
+"""pandas reads the CSV that `amasia export` writes, and concatenates tables of several GPUs."""
 
 from __future__ import annotations
 
 import pathlib
-import re
-import shutil
 
 import pandas
 import pytest
@@ -27,7 +24,7 @@ def exports(amasia: Run, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Pa
             stem = folder / f"{gpu}-{number}"
             amasia(
                 *("export", ROOT / file, "--csv", f"{stem}.csv"),
-                *("--csv-samples", f"{stem}-samples.csv", "--csv-points", f"{stem}-points.csv"),
+                *("--csv-points", f"{stem}-points.csv"),
                 status=0,
             )
     return folder
@@ -43,7 +40,7 @@ def below_each_other(exports: pathlib.Path, kind: str) -> pandas.DataFrame:
 
 
 def test_tables_of_two_gpus_are_one_table(exports: pathlib.Path) -> None:
-    for kind in ("", "-samples", "-points"):
+    for kind in ("", "-points"):
         table = below_each_other(exports, kind)
         assert set(table.gpu) == {"NVIDIA H200", "NVIDIA H100 80GB HBM3"}
         assert table[ORIGIN].notna().all(axis=None)
@@ -70,29 +67,9 @@ def test_a_form_with_nothing_in_it_says_so(amasia: Run, tmp_path: pathlib.Path) 
 
     points, variants = "results/h200/launch.json.gz", "results/h200/cross-nw.json.gz"
     assert notes(points, "--csv-points", "-") == ""
-    assert notes(points, "--csv", "-", "--csv-samples", "samples.csv") == (
+    assert notes(points, "--csv", "-") == (
         "note: the file holds no variant: there is nothing in what is printed\n"
-        "note: the file holds no sample of a variant: there is nothing in samples.csv\n"
     )
     assert notes(variants, "--csv-points", "points.csv") == (
         "note: the file holds no point of a microbenchmark: there is nothing in points.csv\n"
     )
-
-
-def test_tables_are_put_together_as_the_page_says(
-    exports: pathlib.Path,
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
-) -> None:
-    text = (ROOT / "docs" / "results.md").read_text()
-    example = next(
-        block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "concat" in block
-    )
-    (tmp_path / "samples").mkdir()
-    for gpu in RECORDED:
-        shutil.copy(exports / f"{gpu}-0-samples.csv", tmp_path / "samples")
-    monkeypatch.chdir(tmp_path)
-    exec(example, {})
-    printed = capsys.readouterr().out
-    assert "NVIDIA H200" in printed and "NVIDIA H100 80GB HBM3" in printed

@@ -63,15 +63,13 @@ def test_times_and_counters(bench: Bench) -> None:
     script = {
         "rows": {"stub/tma": {"times": [1.0, 2.0, 4.0], "clock_mhz": [1500, 1490, 1510]}},
         "points": {"1": {"time_ns": [50.0, 51.0, 52.0]}},
-        "ceilings": {"copy_bandwidth": [0.02]},
     }
-    selected = ("stub/tma", "stub/points", *ONE_SIZE, "--ceilings", "measure")
+    selected = ("stub/tma", "stub/points", *ONE_SIZE)
     entries = bench.entries(*selected, "--benchmark_repetitions=3", script=script)
     tma = [e for e in entries if e["name"].startswith("stub/tma/best/n=1000/cold")]
     assert [e["real_time"] for e in tma] == [1e6, 2e6, 4e6]
     assert [e["bytes"] for e in tma] == pytest.approx([8e6, 4e6, 2e6])  # 8 n bytes
     assert [e["operations"] for e in tma] == pytest.approx([2e6, 1e6, 5e5])
-    assert [e["floor"] for e in tma] == pytest.approx([0.4, 0.2, 0.1])  # 8000 B at 0.02 GB/s
     assert [e["sm_clock_mhz"] for e in tma] == [1500, 1490, 1510]
     assert {e["label"] for e in tma} == {"wide"}
     points = [e for e in entries if "points/index=1" in e["name"]]
@@ -79,25 +77,6 @@ def test_times_and_counters(bench: Bench) -> None:
     assert [(e["value"], e["cycles"]) for e in points] == [(101, 11), (101, 12), (101, 13)]
     no_time = next(e for e in entries if "points/index=0" in e["name"])
     assert no_time["real_time"] > 0 and no_time["label"] == "latency in cycles"
-
-
-def test_the_floor_needs_ceilings_of_this_gpu(bench: Bench) -> None:
-    selected = ("stub/tma", *ONE_SIZE, "--benchmark_repetitions=1")
-    assert all("floor" not in e for e in bench.entries(*selected))
-    recorded = runner("amasia-stub")(
-        *("run", "stub/tma", *ONE_SIZE, "--roles", "iso", "--out", "run.json"),
-        cwd=bench.folder,
-        AMASIA_STUB=json.dumps({"ceilings": {"copy_bandwidth": [0.02]}}),
-    )
-    assert recorded.returncode == 0, recorded.stderr
-    selected += ("--ceilings", "run.json")
-    assert all(e["floor"] == pytest.approx(0.4) for e in bench.entries(*selected))
-    other = bench.run(*selected, script={"device": {"name": "Stub 2"}})
-    assert "of a Stub 1, not Stub 2" in one_line(other)
-    cannot_be = {"device": {"memory_clock_mhz": 1, "memory_bus_bits": 8}}
-    done = bench.run("stub/tma", *ISO, "--ceilings", "measure", script=cannot_be)
-    assert "note: no counter floor: ceiling: copy_bandwidth was measured as 1000" in done.stderr
-    assert done.returncode == 0 and "floor=" not in done.stdout
 
 
 def test_a_repetition_is_one_run_unless_a_time_is_given(bench: Bench) -> None:
@@ -161,7 +140,6 @@ def test_a_throttled_run_is_an_error_of_its_repetition_alone(bench: Bench) -> No
         (["stub", "--size", "n=999999999"], "needs 7999999992 bytes of device memory"),
         (["stub", "--device", "7"], "this stub has one device"),
         (["stub", "--tuning", "absent.json"], "no tuning file absent.json"),
-        (["stub", "--ceilings", "absent.json"], "absent.json"),
         (["stub", "--benchmak_filter=x"], "no option '--benchmak_filter'"),
         (["stub", "--benchmark_filtre=x"], "does not take '--benchmark_filtre=x'"),
         (["stub", "--benchmark_filter=nothing"], "Failed to match any benchmarks"),

@@ -393,15 +393,13 @@ def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
 
 
 def test_tables_mark_what_is_not_valid(stub: Stub) -> None:
-    tables = [stub.folder / name for name in ("rows.csv", "samples.csv")]
+    table = stub.folder / "rows.csv"
     for script, mark in (({"probe": company(100)}, "company"), ({"probe": QUIET}, "")):
         stub.measure("--overwrite", script=script)
-        rows, samples = map(str, tables)
-        stub.run("export", str(stub.out), "--csv", rows, "--csv-samples", samples)
-        for table in tables:
-            lines = list(csv.DictReader(table.read_text().splitlines()))
-            assert {line["variant"] for line in lines} >= {"stub/baseline", "stub/tma"}
-            assert {line["invalid"] for line in lines} == {mark}
+        stub.run("export", str(stub.out), "--csv", str(table))
+        lines = list(csv.DictReader(table.read_text().splitlines()))
+        assert {line["variant"] for line in lines} >= {"stub/baseline", "stub/tma"}
+        assert {line["invalid"] for line in lines} == {mark}
 
 
 CONTROL = {"rows": {"stub/baseline iso control": {"ms": 1.03}}}
@@ -766,7 +764,7 @@ def test_stderr_that_cannot_be_written_stops_nothing(stub: Stub, broken) -> None
 
 
 def test_stdout_that_cannot_take_the_data_has_its_own_status(stub: Stub, broken) -> None:
-    result = shell(stub, f"{RUN} --csv -", broken(1))
+    result = shell(stub, RUN, broken(1))
     assert result.returncode == 5
     assert result.stderr.splitlines()[-1].startswith("amasia: stdout cannot be written: ")
     # What was measured is safe all the same, and nothing of it went where stdout would have.
@@ -809,41 +807,6 @@ def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
     stub.run("run", "crossed/tma", *cross, "--overwrite", script=script, status=1)
     status = {r["schedule"]: r["status"] for r in stub.group()["rows"] if "tma" in r["variant"]}
     assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}
-
-
-def test_what_another_gpu_measured_of_a_campaign_is_left_out(stub: Stub) -> None:
-    """An interrupted shard goes on elsewhere: --resume wants the same GPU, --except its model."""
-    arguments = ["run", "stub", "--roles", "iso", *THREE, "--shard", "1/1", "--out", str(stub.out)]
-    with stub.start(*arguments, script={**SLOW, "device": {"uuid": "gpu-a"}}) as process:
-        wait_until(lambda: finished_groups(stub.journal) >= 1)
-        process.terminate()
-        assert process.wait(timeout=60) == 130
-    kept = finished_groups(stub.journal)
-    stub.log.unlink()
-    elsewhere = {"device": {"uuid": "gpu-b"}}
-    first = stub.out
-    shard = (*THREE, "--shard", "1/1")
-    refused = stub.measure(*shard, "--resume", script=elsewhere, status=2)
-    assert "hash of its UUID" in refused.stderr
-    stub.out = stub.folder / "rest.json"
-    leaving_out = (*shard, "--except", str(stub.journal))
-    another = stub.measure(*leaving_out, "--seed", "5", script=elsewhere, status=2)
-    assert "setting seed" in another.stderr
-    assert "is no part of this campaign" in another.stderr and stub.opened() == []
-    shown = stub.measure(*leaving_out, "--dry-run", script=elsewhere)
-    assert "n=1000" not in shown.stdout and "n=3000" in shown.stdout
-    stub.measure(*leaving_out, script=elsewhere)
-    assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
-
-    merged = stub.folder / "merged.json"
-    journal = f"{first}.journal"
-    stub.run("merge", journal, str(stub.out), "--out", str(merged))
-    groups = read_result(merged)["groups"]
-    assert sorted(group["key"]["size"]["n"] for group in groups) == [1000, 2000, 3000]
-    before, stub.out = stub.out.read_bytes(), stub.folder / "nothing.json"
-    nothing = stub.measure(*leaving_out, "--except", str(stub.folder / "rest.json"))
-    assert "nothing is left to measure" in nothing.stderr
-    assert not stub.out.exists() and (stub.folder / "rest.json").read_bytes() == before
 
 
 # Sessions.
@@ -926,7 +889,6 @@ def test_the_same_cases_rows_and_configs_are_measured_again(stub: Stub) -> None:
         r["config"] for r in mine["groups"][0]["rows"]
     ]
     assert "next: python -m plots compare" in result.stderr
-    assert "amasia merge" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -986,22 +948,11 @@ def test_a_file_that_is_read_is_not_replaced(stub: Stub, command: tuple[str, ...
     assert stub.out.read_bytes() == before and not stub.opened()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--out", "run.json", "--csv", "run.json"),
-        ("--out", "run.json", "--csv", "./run.json"),
-        ("--out", "run.json", "--markdown", "run.json.journal"),
-        ("--csv", "table", "--markdown", "table"),
-        ("--csv", "out/stub-1-run.json.gz"),  # where results go when nobody says
-    ],
-)
-def test_a_table_does_not_replace_what_is_measured(stub: Stub, options: tuple[str, ...]) -> None:
-    result = stub.run(
-        "run", "stub", "--roles", "iso", "--size", "n=1000", *options, script=NOISY, status=2
-    )
-    assert len(result.stderr.splitlines()) == 1
-    assert "would be written twice" in result.stderr and stub.opened() == []
+@pytest.mark.parametrize("table", ["table", "./table"])
+def test_two_outputs_do_not_replace_each_other(stub: Stub, table: str) -> None:
+    stub.measure()
+    result = stub.run("export", "run.json", "--csv", "table", "--markdown", table, status=2)
+    assert "would be written twice" in result.stderr and len(result.stderr.splitlines()) == 1
 
 
 def test_what_is_asked_for_twice_is_measured_once(stub: Stub) -> None:

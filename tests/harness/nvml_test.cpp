@@ -102,7 +102,7 @@ void* resolve(const char* name) {
       {"nvmlDeviceGetPowerUsage", address([](void*, unsigned* mw) { return set(mw, 123449); })},
       {"nvmlDeviceGetEnforcedPowerLimit",
        address([](void*, unsigned* mw) { return set(mw, 700000); })},
-      {"nvmlDeviceGetCurrentClocksThrottleReasons",
+      {"nvmlDeviceGetCurrentClocksEventReasons",
        address([](void*, unsigned long long* mask) { return *mask = fake.reasons, 0; })},
       {"nvmlSystemGetDriverVersion", address([](char* text, unsigned length) {
          return std::strncpy(text, "580.65.06", length), 0;

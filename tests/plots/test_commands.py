@@ -64,8 +64,6 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(ran, tmp_path, arg
         (["report", "{version}"], "version 9 is newer than this program"),
         (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),
         (["report", "{groupless}"], "hold no comparison group"),
-        (["docs", "{paper}", "--out", "{paper}/pages"], "Not a directory"),
-        (["docs", "{paper}", "--out", "x", "--check"], "expected it without --out"),
         (["expect", "V100", "A101"], 'no GPU "A101"; nearest: '),
         (["expect", "V100", "GTX"], 'GPU "GTX" is ambiguous: GTX 745, GTX 1050 Ti'),
         (["compare", "{absent}.json", "{paper}"], "found nothing"),

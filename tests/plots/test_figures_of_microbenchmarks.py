@@ -49,15 +49,6 @@ SEEN = {
     "latency": [
         ("log linear", "ld.ca (every level), ld.cg (L2 only), ld.cv (not cached)", "L1 ends"),
     ],
-    "persistence": [
-        (
-            "linear linear",
-            "no stream, a stream, no window, window, every line persists, "
-            "window, the share that fits persists",
-            "",
-        )
-    ]
-    * 2,
     "tensor_energy": [("linear linear", "", r" \d+ W, \d+ TFLOP/s")],
     "wgmma_n": [
         ("log linear", "dense, A in shared memory, .*sparse, A in registers", ""),

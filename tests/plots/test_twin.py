@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import itertools
 import json
 import math
@@ -17,14 +16,7 @@ import numpy as np
 import planted
 import pytest
 
-from plots.advice import (
-    drawn_twins,
-    possible_traits,
-    real_kernels,
-    twin,
-    twin_places,
-    twin_traits,
-)
+from plots.advice import drawn_twins, possible_traits, real_kernels, twin, twin_traits
 from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
 from plots.advice.twin_text import as_text
 from plots.data.documents import read_document
@@ -444,42 +436,10 @@ def test_widths_are_learnt_of_the_points_that_are_like_new_ones():
     assert Field(points, values, 0.05, few).at(at) == Field(points, values, 0.05).at(at)
 
 
-def fit():
-    spec = importlib.util.spec_from_file_location("fit", ROOT / "scripts" / "fit_twin_scales.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def of_h100():
     """The recorded twins of an H100, and those that are kept unseen."""
     return twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
-
-
-def test_the_scales_are_those_that_the_script_fits(of_h100):
-    """Where they stand the likelihood of the gains is flat: no scale would better be another."""
-    script = fit()
-    some = {tuple(sorted(t.items())) for t in drawn_twins.drawn(400)}
-    twins = [
-        t for t in of_h100[0] if not twin.is_random(t) or tuple(sorted(t.traits.items())) in some
-    ]
-    assert len(twins) == 552
-    names = list(twin_places.SCALES)
-    sets = script.points_of(twins, names)
-    here = np.log([*twin_places.SCALES.values(), twin_places.NUGGET])
-    value, slope = script.surprise(here, sets)
-    assert np.abs(slope).max() < 3, dict(zip([*names, "nugget"], slope.round(1), strict=True))
-    # The slope is that of the value.
-    step = np.zeros(len(here))
-    step[names.index("blocks")] = 1e-4
-    there, _ = script.surprise(here + step, sets)
-    assert (there - value) / 1e-4 == pytest.approx(slope[names.index("blocks")], abs=0.5)
-    # And it tells: with twice one of the scales that matter most all gains are less likely.
-    for name in ("blocks", "reads", "gather"):
-        other = here.copy()
-        other[names.index(name)] += np.log(2)
-        assert script.surprise(other, sets)[0] > value + 3
 
 
 def test_the_lot_is_always_the_same_and_of_possible_kernels(of_h100):

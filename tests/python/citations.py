@@ -21,7 +21,6 @@ PATH = re.compile(rf"(?<![\w/.<>*$}}-])((?:{TOPS}|\.ci|\.github)/[\w./<>*-]*)")
 NAME = re.compile(r"(?<![\w/.<>*$}-])([\w*<>.-]+\.(?:hpp|cpp|cuh|cu|py|md|cmake|csv))\b")
 # Files of other projects, of commands, and of readers of docs/your-kernel.md.
 FOREIGN = {"compare.py", "report.csv", "summary.md", "saxpy_old.cu", "saxpy_new.cu", "sum.cu"}
-FOREIGN |= {"between-runs.md"}
 IMPLIED = (".hpp", ".cpp", ".cu", ".cuh", ".py")
 
 

@@ -148,7 +148,7 @@ def test_every_command_works_or_says_where_it_does(
         status, _, errors = installed[" ".join(command)]
         assert status == 0, errors
     status, out, errors = installed["docs results"]
-    assert (status, out) == (2, "") and "name a folder with --out FOLDER" in errors
+    assert (status, out) == (2, "") and "this is no clone" in errors
 
 
 def test_the_answers_are_those_of_the_clone(

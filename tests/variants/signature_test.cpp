@@ -23,7 +23,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -314,18 +313,8 @@ std::vector<std::string> split_list(std::string_view text) {
   return items;
 }
 
-/// What another build kept can be checked in place of this one's: AMASIA_CODE is its folder code/,
-/// AMASIA_CODE_ARCHITECTURES what it was built for (scripts/volta.sh).
-std::string setting(const char* name, const char* of_this_build) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? given : of_this_build;
-}
-
-std::string code_folder() {
-  static const std::string own = std::string(AMASIA_BINARY_DIR) + "/code";
-  return setting("AMASIA_CODE", own.c_str());
-}
-std::string architectures() { return setting("AMASIA_CODE_ARCHITECTURES", AMASIA_ARCHITECTURES); }
+std::string code_folder() { return std::string(AMASIA_BINARY_DIR) + "/code"; }
+std::string architectures() { return AMASIA_ARCHITECTURES; }
 
 /// nvcc names the PTX <file>.ptx for one architecture and <file>.compute_<cc>.ptx for several.
 /// Others in the folder are leftovers of earlier settings and are not looked at.

@@ -1,8 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/errors.hpp"
@@ -82,7 +80,6 @@ const bool bench_registered = register_command(
                     "the first implementation against each of the others"},
                    {"amasia bench saxpy.toml --size n=1000000 --cache cold,hot --dry-run",
                     "compares the file with the code, and shows what would run"}}},
-     .exits = exits_of_measuring,
      .declare = declare_bench});
 
 }  // namespace

@@ -36,7 +36,7 @@ void print_what_it_lacks(const Device& d) {
 
 ExitStatus doctor(const SessionOptions& session) {
   print_data("disassembler: {}\n", find_cuobjdump().empty()
-                                       ? "none found: instruction counts come from PTX"
+                                       ? "none found: instructions are not counted"
                                        : find_cuobjdump());
   Provenance p;
   try {
@@ -44,8 +44,7 @@ ExitStatus doctor(const SessionOptions& session) {
   } catch (const NoDevice& error) {
     print_data("no usable GPU: {}\n", error.what());
     print_data(
-        "what works here: amasia verify --reference, compare, merge, list; the report from "
-        "recorded results\n");
+        "what works here: amasia verify --reference, merge, export, list; python -m plots\n");
     say_next("amasia verify --reference", "checks every CPU reference");
     return exit_no_device;
   }
@@ -76,7 +75,6 @@ const bool doctor_registered = register_command(
      .summary = "what can run here, and why not",
      .examples = {{{"amasia doctor", "the GPU, its driver, and what it cannot run"},
                    {"amasia doctor --device 1", "the same for the second GPU"}}},
-     .exits = {exit_ok, exit_usage, exit_no_device, exit_output},
      .declare = declare_doctor});
 
 }  // namespace

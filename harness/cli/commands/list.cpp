@@ -248,7 +248,6 @@ const bool list_registered = register_command(
      .summary = "what there is to measure: apps, variants, microbenchmarks, studies",
      .examples = {{{"amasia list hotspot", "one app: parameters, sizes, variants, configs"},
                    {"amasia list seed000", "what a source document measured, row by row"}}},
-     .exits = {exit_ok, exit_usage, exit_output},
      .declare = declare_list});
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "harness/cli/options.hpp"
 #include "harness/process/profiler.hpp"
 #include "harness/registry.hpp"
-#include "harness/report/report.hpp"
+#include "harness/results/profile.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
@@ -180,7 +180,6 @@ std::vector<ProfiledGroup> finished_before(const std::string& path, Existing exi
 }
 
 ExitStatus conclude(const ProfilingOutcome& outcome, const std::string& path) {
-  if (!outcome.file.groups.empty()) write_data(to_markdown(outcome.file));
   bool wrong = false;
   for (const ProfiledGroup& group : outcome.file.groups) {
     for (const std::string& w : group.warnings) {
@@ -191,12 +190,7 @@ ExitStatus conclude(const ProfilingOutcome& outcome, const std::string& path) {
               (row.status == RowStatus::ok && !row.counters);
     }
   }
-  if (outcome.interrupted) {
-    print_prose(
-        "interrupted: finished groups are kept; continue with the same command and "
-        "--resume\n");
-    return exit_interrupted;
-  }
+  if (const auto status = report_early_end({.interrupted = outcome.interrupted})) return *status;
   if (!outcome.obstacle.empty()) {
     print_prose("amasia: {}; {}\n", in_one_line(outcome.obstacle), no_fallback);
     return exit_wrong_result;
@@ -217,7 +211,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
     const std::vector<PlannedGroup> plan =
         plan_counting(r.campaign, cases, recorded_winners(r.tuning, machine.device),
                       machine.device ? machine.device->name : "");
-    print_preview({"profile", {plan}, machine, !r.tuning.empty() || machine.device});
+    print_preview({"profile", {plan}, machine});
     return exit_ok;
   }
   const std::string ncu = find_ncu();
@@ -276,8 +270,6 @@ const bool profile_registered = register_command(
                     "explains measured differences. Clocks stay as they are.",
      .examples = {{{"amasia profile hotspot --preset paper", "all rows of one app, cold"},
                    {"amasia profile --counters", "what is counted, and what it means"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
-               exit_interrupted},
      .declare = declare_profile});
 
 }  // namespace

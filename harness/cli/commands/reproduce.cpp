@@ -72,21 +72,6 @@ Provenance describe_run(const std::vector<std::string>& argv, const ReproduceReq
   return p;
 }
 
-/// Whether a row of now is of other code than the recorded ones of its variant: merge leaves it
-/// out.
-bool has_other_code(const ResultFile& recorded, const ResultFile& now) {
-  std::map<std::string, std::string> codes;
-  for (const GroupResult& group : recorded.groups) {
-    for (const Row& row : group.rows) codes[row.variant] = code_of(recorded.provenance, row);
-  }
-  return std::any_of(now.groups.begin(), now.groups.end(), [&](const GroupResult& group) {
-    return std::any_of(group.rows.begin(), group.rows.end(), [&](const Row& row) {
-      const auto found = codes.find(row.variant);
-      return found != codes.end() && found->second != code_of(now.provenance, row);
-    });
-  });
-}
-
 bool is_disturbed(const ResultFile& now) {
   const auto is_invalid = [](const auto& result) { return !result.invalid.empty(); };
   return std::any_of(now.groups.begin(), now.groups.end(), is_invalid) ||
@@ -94,19 +79,13 @@ bool is_disturbed(const ResultFile& now) {
 }
 
 /// What to try next, with the file of the repetition.
-void say_what_next(const ResultFile& recorded, const ResultFile& now, const std::string& file,
-                   const std::string& out) {
+void say_what_next(const ResultFile& now, const std::string& file, const std::string& out) {
   if (is_disturbed(now)) {
     say_next(in_shell({"amasia", "reproduce", file}),
              "measures it again, when what disturbed it has ended");
     return;
   }
   say_next(plots_command({"compare", file, out}), "says what is the same, what differs, and why");
-  if (!session_disagreement(recorded.provenance, now.provenance) &&
-      !has_other_code(recorded, now)) {
-    say_next(in_shell({"amasia", "merge", file, out, "--out", "sessions.json.gz"}),
-             "makes this run a session of the file, so that it tells how far rows move");
-  }
 }
 
 /// Measures what is planned; `out` becomes the file that it is in.
@@ -118,7 +97,7 @@ SessionOutcome measure_again(const Again& again, const ReproduceRequest& r,
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-reproduce", device_slug(queried.device.name)),
                                  options.existing == Existing::resume);
-    keep_inputs({r.file}, {}, options.out);
+    keep_inputs({r.file}, {options.out});
   }
   constexpr std::uint64_t room = 64 << 20;
   check_writable(options.out, room);
@@ -136,10 +115,10 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   const Again again = plan_again(recorded, r.only);
   if (r.dry_run) {
     say_not_possible(again.not_possible);
-    print_preview({"reproduce " + r.file, again.campaign, look_at(r.session), true});
+    print_preview({"reproduce " + r.file, again.campaign, look_at(r.session)});
     return exit_ok;
   }
-  keep_inputs({r.file}, {}, r.session.out);
+  keep_inputs({r.file}, {r.session.out});
   // First of all: without a GPU nothing is possible, for one reason.
   const Provenance queried = query_in_child(r.session);
   say_not_possible(again.not_possible);
@@ -155,7 +134,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   if (tally.failed + tally.crashed > 0) {
     say_next("amasia verify", "checks every config of the variants against the reference");
   } else {
-    say_what_next(recorded, outcome.file, r.file, out);
+    say_what_next(outcome.file, r.file, out);
   }
   const bool all_ran =
       again.not_possible.empty() && tally.failed + tally.crashed + tally.skipped == 0;
@@ -194,8 +173,6 @@ const bool reproduce_registered = register_command(
                     "what would run, and what this program cannot measure"},
                    {"amasia reproduce results/h200/quick-nw.json.gz --only 'nw * cold stream'",
                     "some of its cases on this GPU"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
-               exit_interrupted},
      .declare = declare_reproduce});
 
 }  // namespace

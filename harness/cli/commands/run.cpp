@@ -57,7 +57,6 @@ const bool run_registered = register_command(
                     "what would run at one size, cold and hot"},
                    {"amasia run pathfinder --roles cross --launch graph",
                     "one table: every strategy with every schedule"}}},
-     .exits = exits_of_measuring,
      .declare = declare_run});
 
 }  // namespace

@@ -20,7 +20,6 @@ const bool schema_registered = register_command(
      .description = "Made from the declarations of the fields, as schema/result.schema.json is.",
      .examples = {{{"amasia schema", "what a result file of this program looks like"},
                    {"amasia schema > schema/result.schema.json", "after a field was added"}}},
-     .exits = {exit_ok, exit_usage, exit_output},
      .declare = declare_schema});
 
 }  // namespace

@@ -68,7 +68,6 @@ const bool study_registered = register_command(
                     "beside the published values.",
      .examples = {{{"amasia study quick", "every variant at one realistic size: under two minutes"},
                    {"amasia study seed000-table4", "one table of a document, measured again"}}},
-     .exits = exits_of_measuring,
      .declare = declare_study});
 
 }  // namespace

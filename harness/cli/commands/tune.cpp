@@ -72,12 +72,12 @@ ExitStatus tune(TuneRequest& r) {
   if (r.dry_run) {
     const Preview::Machine machine = look_at(r.session);
     if (!machine.device) {
-      print_preview({"tune", {plan}, machine, true});
+      print_preview({"tune", {plan}, machine});
       return exit_ok;
     }
     refuse_too_large(cases, c, *machine.device);
     const std::string path = r.tuning.empty() ? default_tuning_path(*machine.device) : r.tuning;
-    print_preview({"tune", {left(TuningTable::read(path), *machine.device)}, machine, true});
+    print_preview({"tune", {left(TuningTable::read(path), *machine.device)}, machine});
     return exit_ok;
   }
   const Provenance queried = query_in_child(r.session);
@@ -163,7 +163,6 @@ const bool tune_registered = register_command(
      .examples = {{{"amasia tune pathfinder/tma", "one variant at the sizes of the paper preset"},
                    {"amasia tune 'hotspot/*' --preset quick --dry-run",
                     "how many configs that would be, and how long"}}},
-     .exits = exits_of_measuring,
      .declare = declare_tune});
 
 }  // namespace

@@ -95,7 +95,7 @@ ExitStatus verify(const VerifyRequest& r) {
   if (r.dry_run) {
     const Preview::Machine machine = look_at(r.session);
     if (machine.device) refuse_too_large(cases, r.campaign, *machine.device);
-    print_preview({"verify", {plan}, machine, true});
+    print_preview({"verify", {plan}, machine});
     return exit_ok;
   }
   const Device device = query_in_child(r.session).device;
@@ -142,8 +142,6 @@ const bool verify_registered = register_command(
      .examples = {{{"amasia verify --reference", "all references, without a GPU"},
                    {"amasia verify nw/tma --size rows=50001,cols=50003",
                     "one variant at a size of your own"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
-               exit_interrupted},
      .declare = declare_verify});
 
 }  // namespace

@@ -296,28 +296,6 @@ TEST(MergeSessions, AnIndexThatNamesNoSessionIsRefused) {
                        "the provenance has no sessions"));
 }
 
-TEST(OnlyRows, OneSessionThatIsLeftIsTheFilesProvenance) {
-  ResultFile a = shard("", {1}), b = shard("", {1, 2});
-  a.provenance.date_utc = "2026-01-01T00:00:00Z";
-  b.provenance.date_utc = "2026-01-02T00:00:00Z";
-  b.provenance.device.uuid_hash = "another";
-  for (Row& row : b.groups[1].rows)
-    row.variant = "other" + row.variant.substr(row.variant.find('/'));
-  const auto of_app = [](const std::string& app) {
-    return [app](const std::string& variant) { return variant.starts_with(app); };
-  };
-  const ResultFile merged = merge_files({a, b}, {"a.json", "b.json"});
-  ASSERT_EQ(merged.provenance.sessions.size(), 2u);
-  const ResultFile other = only_rows(merged, of_app("other/"));
-  ASSERT_EQ(other.groups.size(), 1u);
-  EXPECT_FALSE(other.groups[0].session);
-  EXPECT_TRUE(other.provenance.sessions.empty());
-  EXPECT_EQ(other.provenance.date_utc, b.provenance.date_utc);
-  EXPECT_EQ(other.provenance.device.uuid_hash, "another");
-  EXPECT_EQ(only_rows(merged, of_app("hotspot/")).provenance.sessions.size(), 2u);
-  EXPECT_TRUE(only_rows(merged, of_app("none/")).groups.empty());
-}
-
 ResultFile run_on(const std::string& gpu, const std::string& date) {
   ResultFile file{sample_provenance(), sample_ceilings(), {sample_group(512)}};
   file.provenance.device.uuid_hash = gpu;

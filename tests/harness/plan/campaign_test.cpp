@@ -81,41 +81,6 @@ TEST(Campaign, ShardsAreDisjointAndTogetherTheWhole) {
   EXPECT_EQ(micro, (std::multiset<std::string>{"memory/steps", "memory/strides"}));
 }
 
-/// A file that holds the first groups and microbenchmarks of the plan.
-ResultFile first_of(const Campaign& plan, std::size_t groups, std::size_t microbenchmarks) {
-  ResultFile file;
-  for (std::size_t i = 0; i < groups; ++i) {
-    file.groups.emplace_back();
-    file.groups.back().key = plan.groups[i].key;
-  }
-  for (std::size_t i = 0; i < microbenchmarks; ++i) {
-    file.microbenchmarks.emplace_back();
-    file.microbenchmarks.back().name = plan.microbenchmarks[i].name;
-  }
-  return file;
-}
-
-TEST(Campaign, LeavesOutWhatFilesHoldOfIt) {
-  CampaignRequest request = both_modes();
-  request.patterns = {"alpha", "memory/st*"};
-  const Campaign whole = plan_of(request);
-  Campaign rest = whole;
-  leave_out(rest, {first_of(whole, 3, 0), first_of(whole, 1, 1)});
-  const auto all = keys(whole.groups);
-  EXPECT_EQ(keys(rest.groups), std::vector<std::string>(all.begin() + 3, all.end()));
-  ASSERT_EQ(rest.microbenchmarks.size(), 1u);
-  EXPECT_EQ(rest.microbenchmarks[0].name, whole.microbenchmarks[1].name);
-  EXPECT_TRUE(rest.ceilings);
-
-  ResultFile everything = first_of(whole, whole.groups.size(), 2);
-  leave_out(rest, {everything});
-  EXPECT_TRUE(rest.groups.empty() && rest.microbenchmarks.empty());
-  EXPECT_TRUE(rest.ceilings) << "nobody has measured them";
-  everything.ceilings.emplace_back();
-  leave_out(rest, {everything});
-  EXPECT_FALSE(rest.ceilings);
-}
-
 TEST(Campaign, MeasuresCeilingsWhereThereAreGroupsOrADocumentAsksForThem) {
   CampaignRequest request;
   request.patterns = {"alpha"};

@@ -33,7 +33,6 @@ TEST(Markdown, PrintsTimesThatDivideToTheSpeedups) {
 
 TEST(Csv, IsTheRecordedOne) {
   const ResultFile file = sample_results();
-  expect_golden("samples.csv", to_csv(sample_table(file)));
   expect_golden("summary.csv", to_csv(summary_table(file)));
 }
 

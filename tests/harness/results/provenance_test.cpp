@@ -47,13 +47,12 @@ TEST(Provenance, SaysWhereAResultComesFrom) {
 }
 
 TEST(Provenance, ADateIsInTheCalendar) {
-  for (const char* date :
-       {"2026-11-21T09:30:00Z", "2024-02-29T23:59:60Z", "2026-11-21T09:30:00.25Z"}) {
+  for (const char* date : {"2026-11-21T09:30:00Z", "2024-02-29T23:59:60Z"}) {
     EXPECT_TRUE(is_date(date)) << date;
   }
   for (const char* none :
        {"", "yesterday", "2026-11-21", "2026-11-21T09:30:00", "2026-11-21T09:30:00+Z",
-        "2026-11-21T09:30:00.Z", "2026-11-21T09:30:00.2.5Z", "2026-02-30T00:00:00Z",
+        "2026-11-21T09:30:00.25Z", "2026-1-21T09:30:00Z", "2026-02-30T00:00:00Z",
         "2025-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
         "2026-11-21T24:00:00Z", "2026-11-21T09:60:00Z", "2026-11-21 09:30:00Z"}) {
     EXPECT_FALSE(is_date(none)) << none;

@@ -153,34 +153,5 @@ TEST(Records, PassOverWhatIsNoResult) {
   EXPECT_TRUE(read_ceiling_records("/nowhere/at/all", h200()).empty());
 }
 
-/// The current folder is `path` for a while.
-class In {
- public:
-  explicit In(const std::filesystem::path& path) : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(path);
-  }
-  ~In() { std::filesystem::current_path(before_); }
-
- private:
-  std::filesystem::path before_;
-};
-
-TEST(CeilingRecords, OfAGpuWithoutACurrentRecordAreThoseOfTheNewestVersion) {
-  const TemporaryFolder folder;
-  const auto write = [&](const std::string& place, double value) {
-    std::filesystem::create_directories(folder.path() / "results" / place);
-    write_packed_file(folder / ("results/" + place + "/quick.json.gz"), beginning("off", value));
-  };
-  write("0.9.0/h200", 4100);
-  write("0.10.0/h200", 4200);
-  write("1.0/h200", 4300);          // no version
-  write("0.11.0-rc.1/h200", 4400);  // likewise
-  const In in(folder.path());
-  ASSERT_EQ(ceilings_in_results(h200()).size(), 1u);
-  EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4200});
-  write("h200", 4250);
-  EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4250});
-}
-
 }  // namespace
 }  // namespace amasia

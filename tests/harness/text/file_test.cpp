@@ -65,8 +65,6 @@ TEST(WriteTextFile, ManyAtATimeLeaveOneOfTheirs) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
 
-// Of each kind: tests/cli/test_outputs.py.
-
 using Json = nlohmann::ordered_json;
 
 TEST(ReadJsonFile, TakesAByteOrderMarkAndNamesUtf16) {

@@ -130,7 +130,7 @@ TEST_F(LoadUserApp, FilesAreRegularAndAsLongAsTheirBuffersAtEverySize) {
   const struct {
     const char *file, *says;
   } cases[] = {{"folder", "folder: it is a folder, a regular file is needed"},
-               {"fifo", "fifo: it is a FIFO, a regular file is needed"},
+               {"fifo", "fifo: it is a pipe, a regular file is needed"},
                {"/dev/zero", "/dev/zero: it is a device, a regular file is needed"}};
   for (const auto& c : cases) {
     const std::string file = "file = \"" + std::string(c.file) + "\"";
