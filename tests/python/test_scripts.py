@@ -308,10 +308,10 @@ fi
         + '''[[ $* != --build* ]] || [[ ${FAILING:-} != build ]] || exit 7
 mkdir -p build/cpu
 echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/cpu/CMakeCache.txt
-printf '#!/bin/sh\\necho "amasia $*" >>"%s"\\nexit ${AMASIA_STATUS:-0}\\n' "'''
+printf '#!/bin/sh\\necho "references $*" >>"%s"\\nexit ${AMASIA_STATUS:-0}\\n' "'''
         + str(log)
-        + """" >build/cpu/amasia
-chmod +x build/cpu/amasia
+        + """" >build/cpu/amasia-references
+chmod +x build/cpu/amasia-references
 """,
     )
     devices = str(tmp_path / "no-devices")
@@ -334,8 +334,8 @@ def test_without_a_gpu_the_answer_needs_no_cuda(tmp_path: Path) -> None:
     assert not any("nvcc" in call or "nvidia" in call or "pytest" in call for call in calls), calls
     assert "cmake --preset cpu -DAMASIA_TESTS=OFF -DAMASIA_GBENCH=OFF" in calls
     assert result.stderr.endswith("open report.html. For more of the same: ./plots.sh --help\n")
-    assert "cmake --build build/cpu --target amasia" in calls
-    assert "amasia verify --reference" in calls
+    assert "cmake --build build/cpu --target amasia-references" in calls
+    assert "references " in calls
     assert "python -m plots report results --out report.html" in calls
     assert sum("-m pip" in call for call in calls) == 1
 

@@ -5,6 +5,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/references.hpp"
 #include "harness/registry.hpp"
 #include "harness/text/output.hpp"
 
@@ -18,20 +19,16 @@ struct VerifyRequest {
 };
 
 ExitStatus verify_references(const VerifyRequest& r, const std::vector<AppCases>& cases) {
-  int passed = 0, failed = 0;
+  ReferenceCount count;
   for (const AppCases& c : cases) {
     for (const Parameters& size : c.sizes) {
       const Verdict v =
           check_reference(std::string(c.app->name()), size, r.campaign.seed, r.session);
-      print_data("{} {} {}: {} over {} values, {} {:.3g} (bound {:.3g})\n", c.app->name(),
-                 size.to_string(), v.passed ? "ok" : "FAILED", "reference", v.checked, v.norm,
-                 v.error, v.bound);
-      for (const std::string& m : v.first_mismatches) print_data("  {}\n", m);
-      ++(v.passed ? passed : failed);
+      print_reference(*c.app, size, v, count);
     }
   }
-  print_data("{} references ok, {} failed\n", passed, failed);
-  if (failed > 0) return exit_wrong_result;
+  print_count(count);
+  if (count.failed > 0) return exit_wrong_result;
   say_next(has_device_code() ? "amasia verify" : "amasia doctor",
            has_device_code() ? "compares every config on the GPU with these references"
                              : "says what else works here, and what a GPU needs");
