@@ -1,22 +1,18 @@
 // Device code on the CPU: a block of threads, with what they have of CUDA as far as the kernels
-// under test use it. A device thread is a fiber here, which runs until it waits at a barrier. Who
-// runs next is random, so a missing barrier shows as a read that is too early, and so does a kernel
-// that relies on a warp in lockstep, which none may.
+// under test use it. Threads take turns at barriers, as far apart as barriers allow, so that a
+// missing one shows as a read that is too early or too late. It also finds kernels that rely on a
+// warp in lockstep, which none may.
 // Included before device code, whose "variants/ptx/shared_memory.cuh" is the one beside this file
 // (tests/CMakeLists.txt).
 #pragma once
 
 #include <ucontext.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <numeric>
-#include <random>
 #include <stdexcept>
-#include <vector>
 
 struct float4 {
   float x, y, z, w;
@@ -28,42 +24,31 @@ namespace amasia::emulated {
 inline constexpr int most_threads = 1024, warp = 32;
 alignas(1024) inline unsigned char shared[227 * 1024];
 
-struct Barrier {
-  int expected = 0, arrived = 0, phase = 0;
+/// Where a thread stopped.
+enum class At { warp_barrier, block_barrier, end };
+
+struct Thread {
+  static constexpr std::size_t stack_bytes = 256 * 1024;
+  std::unique_ptr<char[]> stack{new char[stack_bytes]};
+  ucontext_t context;
+  At at;
 };
-struct Fiber {
-  static constexpr std::size_t stack_bytes = 256 << 10;
-
-  ucontext_t context{};
-  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
-  const Barrier* barrier = nullptr;  // that it waits at, for the end of `phase`
-  int phase = 0;
-  bool ended = false;
-
-  bool can_run() const { return !ended && (barrier == nullptr || barrier->phase != phase); }
-};
-
-inline Barrier of_block;
-inline std::vector<Barrier> of_warp;
-inline std::vector<Fiber> fibers;  // by thread; kept from block to block, for their stacks
+inline Thread threads_of_block[most_threads];
 inline ucontext_t scheduler;
-inline const std::function<void(int)>* running = nullptr;
-inline int thread = 0;
+inline const std::function<void(int)>* body_of_block = nullptr;
+inline int thread = 0;  // that runs
 
-inline void wait_at(Barrier& barrier) {
-  if (++barrier.arrived == barrier.expected) {
-    barrier.arrived = 0;
-    ++barrier.phase;
-    return;
-  }
-  Fiber& own = fibers[static_cast<std::size_t>(thread)];
-  own.barrier = &barrier;
-  own.phase = barrier.phase;
-  ::swapcontext(&own.context, &scheduler);
-  own.barrier = nullptr;
+inline void stop(At at) {
+  threads_of_block[thread].at = at;
+  swapcontext(&threads_of_block[thread].context, &scheduler);
 }
-inline void sync_block() { wait_at(of_block); }
-inline void sync_warp() { wait_at(of_warp[static_cast<std::size_t>(thread / warp)]); }
+inline At resume(int next) {
+  thread = next;
+  swapcontext(&scheduler, &threads_of_block[thread].context);
+  return threads_of_block[next].at;
+}
+inline void sync_block() { stop(At::block_barrier); }
+inline void sync_warp() { stop(At::warp_barrier); }
 
 /// As __shfl_sync of a whole warp: the value of lane `source` of the own `width` lanes.
 template <class T>
@@ -76,45 +61,45 @@ T shuffle(unsigned, T value, int source, int width = warp) {
   return found;
 }
 
-inline void run_fiber() {
-  (*running)(thread);
-  fibers[static_cast<std::size_t>(thread)].ended = true;
+/// Threads or warps run one after the other up to the next barrier, which must be the same for all.
+template <class Run>
+At run_each(int count, bool upwards, const Run& run) {
+  At common{};
+  for (int i = 0; i < count; ++i) {
+    const At at = run(upwards ? i : count - 1 - i);
+    if (i > 0 && at != common) throw std::logic_error("a barrier that some threads do not reach");
+    common = at;
+  }
+  return common;
 }
 
-/// Runs body(thread) for every thread of a block; `threads`: a multiple of 32. Throws
-/// std::logic_error when all that are left wait at barriers that others never reach.
+/// Runs body(thread) for every thread of a block; `threads`: a multiple of 32. A warp runs up to
+/// the block's barrier before the next warp does, a thread up to the warp's. Their order is
+/// reversed behind each barrier, so that each of two is the first one in turn.
 inline void run_block(int threads, const std::function<void(int)>& body) {
-  running = &body;
-  of_block = {threads};
-  of_warp.assign(static_cast<std::size_t>(threads / warp), {warp});
-  fibers.resize(static_cast<std::size_t>(threads));
-  for (Fiber& f : fibers) {
-    f.barrier = nullptr;
-    f.ended = false;
-    ::getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.get();
-    f.context.uc_stack.ss_size = Fiber::stack_bytes;
-    f.context.uc_link = &scheduler;
-    ::makecontext(&f.context, run_fiber, 0);
+  body_of_block = &body;
+  for (int i = 0; i < threads; ++i) {
+    Thread& t = threads_of_block[i];
+    getcontext(&t.context);
+    t.context.uc_stack = {t.stack.get(), 0, Thread::stack_bytes};
+    const auto run = [] {
+      (*body_of_block)(thread);
+      stop(At::end);
+    };
+    makecontext(&t.context, run, 0);
   }
-  std::vector<int> order(static_cast<std::size_t>(threads));
-  std::iota(order.begin(), order.end(), 0);
-  std::minstd_rand random(1);
-  bool any_ran = true;
-  while (any_ran) {
-    any_ran = false;
-    std::shuffle(order.begin(), order.end(), random);
-    for (const int i : order) {
-      Fiber& f = fibers[static_cast<std::size_t>(i)];
-      if (!f.can_run()) continue;
-      thread = i;
-      any_ran = true;
-      ::swapcontext(&scheduler, &f.context);
-    }
-  }
-  if (std::any_of(fibers.begin(), fibers.end(), [](const Fiber& f) { return !f.ended; })) {
-    throw std::logic_error("a barrier that not every thread reaches");
-  }
+  bool upwards = false, warps_upwards = false;
+  const auto run_warp = [&](int w) {
+    At at{};
+    do {
+      upwards = !upwards;
+      at = run_each(warp, upwards, [&](int lane) { return resume(w * warp + lane); });
+    } while (at == At::warp_barrier);
+    return at;
+  };
+  do {
+    warps_upwards = !warps_upwards;
+  } while (run_each(threads / warp, warps_upwards, run_warp) != At::end);
 }
 
 }  // namespace amasia::emulated

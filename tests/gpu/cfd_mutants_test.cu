@@ -1,13 +1,7 @@
 // Proves that the verification of cfd can fail (tests/gpu/mutants.hpp): a plain kernel, one stage
 // per launch, that commits a fault in every stage, or once in one element of one stage.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "apps/cfd/cfd.hpp"
 #include "apps/cfd/kernel.cuh"
-#include "inputs/random.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::cfd_mutants_test {
@@ -24,17 +18,11 @@ constexpr int tile = 256;  // the tile that a fault pretends to have
 /// boundary: the far field is taken for a wing, anything else for the far field.
 enum class Once { nothing, kept, neighbour, normals, old, boundary };
 
-struct Single {
-  Once what = Once::nothing;
-  int launch = 0;
-  std::int64_t element = 0;
-};
-
 __global__ void cfd_stage(Problem p, const float* now, const float* old, float* next, int stage,
-                          Fault fault, Single once) {
+                          Fault fault, Single<Once> once) {
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= p.elements) return;
-  const Once what = i == once.element ? once.what : Once::nothing;
+  const Once what = once.at(0, i);
   const Record own = record_at(now, p.pitch, i), before = record_at(old, p.pitch, i);
   if ((fault == Fault::skipped_tile && i / tile == 1) || what == Once::kept) {
     store_at(next, p.pitch, i, own);
@@ -60,7 +48,7 @@ __global__ void cfd_stage(Problem p, const float* now, const float* old, float* 
 }
 
 /// A run that commits `fault` in every stage, or `once`.
-void run(const Problem& p, Fault fault, const Single& once = {}) {
+void run(const Problem& p, Fault fault, const Single<Once>& once = {}) {
   const std::size_t plane = variables * static_cast<std::size_t>(p.pitch);
   DeviceArray<float> old(plane);
   float* const places[] = {p.scratch, p.scratch + plane};
@@ -73,47 +61,31 @@ void run(const Problem& p, Fault fault, const Single& once = {}) {
     }
     cfd_stage<<<blocks, 128>>>(p, stage == 0 ? p.result : places[stage - 1], old.data(),
                                stage == 2 ? p.result : places[stage], stage, fault,
-                               launch == once.launch ? once : Single{});
-    AMASIA_CUDA(cudaGetLastError());
+                               launch == once.step ? once : Single<Once>{});
   }
-  AMASIA_CUDA(cudaDeviceSynchronize());
 }
 
 TEST_P(CfdMutants, AreCaught) {
   const auto i = instance("cfd", {{"elements", "1009"}, {"iterations", "3"}});
-  i->reset(nullptr);
-  if (GetParam() != Fault::nothing) run(problem_of<Problem>(*i), GetParam());
-  expect_verdict(*i);
+  expect_caught(*i, [&](Fault fault) { run(problem_of<Problem>(*i), fault); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, CfdMutants, every_fault, fault_name);
 
-class CfdSingleFault : public Mutants {
- protected:
-  /// On how many of the inputs verification finds the result wrong.
-  static int caught(Instance& i, const Single& once) {
-    int wrong = 0;
-    for (int input = 0; input <= i.challenges(); ++input) {
-      i.pose(input);
-      i.reset(nullptr);
-      run(problem_of<Problem>(i), Fault::none, once);
-      wrong += !i.verify().passed;
-    }
-    return wrong;
-  }
-};
+class CfdSingleFault : public OnDevice<> {};
 
-TEST_P(CfdSingleFault, IsCaughtWhereverAndWheneverItHappens) {
+TEST_F(CfdSingleFault, IsCaughtWhereverAndWheneverItHappens) {
   for (const char* order : {"front", "scattered"}) {
     const auto i = instance("cfd", {{"elements", "769"}, {"iterations", "20"}, {"order", order}});
     const Problem& p = problem_of<Problem>(*i);
-    ASSERT_EQ(caught(*i, {}), 0);
+    const auto run_with = [&](const Single<Once>& once) { run(p, Fault::none, once); };
+    ASSERT_EQ(caught_by(*i, [&] { run_with({}); }), -1);
     for (const Once what :
          {Once::kept, Once::neighbour, Once::normals, Once::old, Once::boundary}) {
       int possible = 0;
       for (std::uint64_t n = 0; n < 24; ++n) {
-        const int launch = static_cast<int>(random_below(5, 0, n, 60));
-        const std::int64_t element = n < 2 ? 768 * std::int64_t(n) : random_below(5, 1, n, 769);
+        const int launch = static_cast<int>(anywhere(0, n, 60));
+        const std::int64_t element = n < 2 ? 768 * std::int64_t(n) : anywhere(1, n, 769);
         std::int32_t beside[faces];
         AMASIA_CUDA(cudaMemcpy2D(beside, sizeof *beside, p.neighbours + element,
                                  p.pitch * sizeof *beside, sizeof *beside, faces,
@@ -124,9 +96,7 @@ TEST_P(CfdSingleFault, IsCaughtWhereverAndWheneverItHappens) {
             (what == Once::normals && beside[0] == beside[1]))
           continue;
         ++possible;
-        EXPECT_GT(caught(*i, {what, launch, element}), 0)
-            << "fault " << static_cast<int>(what) << " in launch " << launch << " at element "
-            << element << ", " << order;
+        expect_caught_once(*i, Single<Once>{what, launch, 0, element}, run_with);
       }
       EXPECT_GE(possible, 10);
     }
@@ -134,24 +104,20 @@ TEST_P(CfdSingleFault, IsCaughtWhereverAndWheneverItHappens) {
 }
 
 // One value of the result that differs by one unit in its last place.
-TEST_P(CfdSingleFault, OneWrongBitOfTheResultIsCaught) {
+TEST_F(CfdSingleFault, OneWrongBitOfTheResultIsCaught) {
   const auto i = instance("cfd", {{"elements", "257"}, {"iterations", "2"}});
   const Problem& p = problem_of<Problem>(*i);
   for (const std::int64_t at : {std::int64_t{0}, 2 * p.pitch + 100, 4 * p.pitch + 256}) {
-    i->pose(0);
-    i->reset(nullptr);
-    run(p, Fault::none);
-    std::uint32_t bits = 0;
-    AMASIA_CUDA(cudaMemcpy(&bits, p.result + at, sizeof bits, cudaMemcpyDeviceToHost));
-    bits ^= 1;
-    AMASIA_CUDA(cudaMemcpy(p.result + at, &bits, sizeof bits, cudaMemcpyHostToDevice));
-    const Verdict v = i->verify();
-    EXPECT_EQ(v.mismatches, 1);
-    EXPECT_FALSE(v.passed);
+    EXPECT_FALSE(passes(*i, 0, [&] {
+      run(p, Fault::none);
+      std::uint32_t bits = 0;
+      AMASIA_CUDA(cudaMemcpy(&bits, p.result + at, sizeof bits, cudaMemcpyDeviceToHost));
+      bits ^= 1;
+      AMASIA_CUDA(cudaMemcpy(p.result + at, &bits, sizeof bits, cudaMemcpyHostToDevice));
+    }));
+    EXPECT_EQ(i->verify().mismatches, 1);
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Once, CfdSingleFault, testing::Values(Fault::none), fault_name);
 
 }  // namespace
 }  // namespace amasia::cfd_mutants_test

@@ -1,8 +1,10 @@
-// What the mutants of all apps share: the faults, and a fixture that is parameterised by them. A
-// test <app>_mutants_test.cu writes one plain kernel of its app that commits each fault on demand.
-// The verification must catch all of them, and pass the same kernel without a fault.
+// What the mutants of all apps share: the faults, a fixture that is parameterised by them, and
+// faults that happen once. A test <app>_mutants_test.cu writes one plain kernel of its app that
+// commits each fault on demand. The verification must catch all of them, and pass the same kernel
+// without a fault.
 #pragma once
 
+#include "inputs/random.hpp"
 #include "tests/gpu/device_test.hpp"
 
 namespace amasia {
@@ -11,11 +13,20 @@ namespace amasia {
 /// stale_halo: a neighbour's value from too early.
 enum class Fault { none, nothing, edge, skipped_tile, stale_halo };
 
+inline void synchronize() {
+  AMASIA_CUDA(cudaGetLastError());
+  AMASIA_CUDA(cudaDeviceSynchronize());
+}
+
 class Mutants : public OnDevice<testing::TestWithParam<Fault>> {
  protected:
-  /// Passed without a fault; with one, failed, and with a mismatch named.
-  static void expect_verdict(Instance& i) {
-    AMASIA_CUDA(cudaDeviceSynchronize());
+  /// The kernels that `run(fault)` launches pass without a fault. With one they fail, and with a
+  /// mismatch named.
+  template <class Run>
+  static void expect_caught(Instance& i, const Run& run) {
+    i.reset(nullptr);
+    if (GetParam() != Fault::nothing) run(GetParam());
+    synchronize();
     const Verdict v = i.verify();
     EXPECT_EQ(v.passed, GetParam() == Fault::none) << v.norm << " " << v.error;
     EXPECT_EQ(v.first_mismatches.empty(), v.passed);
@@ -29,5 +40,51 @@ inline std::string fault_name(const testing::TestParamInfo<Fault>& info) {
 
 inline const auto every_fault = testing::Values(Fault::none, Fault::nothing, Fault::edge,
                                                 Fault::skipped_tile, Fault::stale_halo);
+
+// ---- faults that happen once
+
+/// Once: an app's faults, the first of which is none.
+template <class Once>
+struct Single {
+  Once what = {};
+  int step = 0;  // or iteration, or launch
+  std::int64_t row = 0, column = 0;
+
+  AMASIA_HD Once at(std::int64_t r, std::int64_t c) const {
+    return r == row && c == column ? what : Once{};
+  }
+};
+
+/// The n-th random number in [0, bound) of a stream.
+inline std::int64_t anywhere(std::uint64_t stream, std::uint64_t n, std::int64_t bound) {
+  return random_below(5, stream, n, static_cast<std::uint32_t>(bound));
+}
+
+/// Whether verification accepts what `run` leaves on an input: 0, the timed one, or a challenge.
+template <class Run>
+bool passes(Instance& i, int input, const Run& run) {
+  i.pose(input);
+  i.reset(nullptr);
+  run();
+  synchronize();
+  return i.verify().passed;
+}
+
+/// The first input on which it does not: -1 when it passes on all.
+template <class Run>
+int caught_by(Instance& i, const Run& run) {
+  for (int input = 0; input <= i.challenges(); ++input) {
+    if (!passes(i, input, run)) return input;
+  }
+  return -1;
+}
+
+/// At least one input shows the fault that `run(once)` commits.
+template <class Once, class Run>
+void expect_caught_once(Instance& i, const Single<Once>& once, const Run& run) {
+  EXPECT_GE(caught_by(i, [&] { run(once); }), 0)
+      << "fault " << static_cast<int>(once.what) << " in step " << once.step << " at (" << once.row
+      << ", " << once.column << ")";
+}
 
 }  // namespace amasia

@@ -3,13 +3,9 @@
 //
 // The faults of mutants.hpp repeat themselves in every tile and iteration. The others happen once:
 // in one pixel of one iteration, or in the sums of one.
-#include <gtest/gtest.h>
-
-#include <array>
 #include <vector>
 
 #include "apps/srad/iso.cuh"
-#include "inputs/random.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::srad_mutants_test {
@@ -23,12 +19,6 @@ constexpr int pretended_tile = 64;
 /// iteration before. coefficient: the pixel's own C in place of the southern one. beside: the
 /// result of the pixel beside. sum: the pixel is missing in the sums.
 enum class Once { nothing, kept, west, coefficient, beside, sum };
-
-struct Single {
-  Once what = Once::nothing;
-  int iteration = 0;
-  std::int64_t row = 0, column = 0;
-};
 
 struct Arrays {
   Grid<const float> now, before, initial;
@@ -49,17 +39,18 @@ __device__ srad::Gradient gradient(const Arrays& a, std::int64_t r, std::int64_t
   return {at(r - 1, c) - own, at(r + 1, c) - own, west - own, at(r, c + 1) - own};
 }
 
-__global__ void mutant_coefficients(Arrays a, const srad::Speckle* k, Fault fault, Single once) {
+__global__ void mutant_coefficients(Arrays a, const srad::Speckle* k, Fault fault,
+                                    Single<Once> once) {
   const std::int64_t c = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x, r = blockIdx.y;
   if (c >= a.now.columns) return;
-  const bool stale = once.what == Once::west && r == once.row && c == once.column;
+  const bool stale = once.at(r, c) == Once::west;
   a.coefficient.at(r, c) = srad::diffusion(a.now.at(r, c), gradient(a, r, c, fault, stale), *k);
 }
 
-__global__ void mutant_update(Arrays a, float quarter_lambda, Fault fault, Single once) {
+__global__ void mutant_update(Arrays a, float quarter_lambda, Fault fault, Single<Once> once) {
   const std::int64_t c = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x, r = blockIdx.y;
   if (c >= a.now.columns) return;
-  const Once here = r == once.row && c == once.column ? once.what : Once::nothing;
+  const Once here = once.at(r, c);
   if ((fault == Fault::skipped_tile && r / 16 == 1 && c / pretended_tile == 1) ||
       here == Once::kept) {
     a.next.at(r, c) = a.now.at(r, c);  // as a tile that nobody owned would leave it
@@ -76,13 +67,13 @@ __global__ void mutant_update(Arrays a, float quarter_lambda, Fault fault, Singl
   a.next.at(r, c) = diffused(here == Once::beside ? (c > 0 ? c - 1 : c + 1) : c);
 }
 
-__global__ void without_pixel(Grid<const float> image, srad::Sums* sums, Single once) {
+__global__ void without_pixel(Grid<const float> image, srad::Sums* sums, Single<Once> once) {
   const long long q = srad::quantised(image.at(once.row, once.column));
   srad::add_to(sums, -q, -q * q);
 }
 
 /// A run that commits `fault` everywhere, or `once`.
-void run(const srad::Problem& p, Fault fault, Single once = {}) {
+void run(const srad::Problem& p, Fault fault, const Single<Once>& once = {}) {
   const dim3 blocks(static_cast<unsigned>((p.result.columns + 127) / 128),
                     static_cast<unsigned>(p.result.rows));
   DeviceArray<float> kept(static_cast<std::size_t>(p.image.rows * p.image.pitch));
@@ -91,7 +82,7 @@ void run(const srad::Problem& p, Fault fault, Single once = {}) {
   const std::int64_t pixels = p.image.rows * p.image.columns;
   int i = 0;
   for (const srad::Iteration& it : srad::ping_pong(p)) {
-    const Single now = i == once.iteration ? once : Single{};
+    const Single<Once> now = i == once.step ? once : Single<Once>{};
     AMASIA_CUDA(cudaMemset(p.sums, 0, srad::slots * sizeof(srad::Sums)));
     srad::first_sums<128><<<blocks, 128>>>(it.source, p.sums);
     if (now.what == Once::sum) without_pixel<<<1, 1>>>(it.source, p.sums, now);
@@ -99,64 +90,42 @@ void run(const srad::Problem& p, Fault fault, Single once = {}) {
     const Arrays a{it.source, before, p.image, p.coefficient, it.destination};
     mutant_coefficients<<<blocks, 128>>>(a, p.speckle, fault, now);
     mutant_update<<<blocks, 128>>>(a, p.quarter_lambda, fault, now);
-    AMASIA_CUDA(cudaGetLastError());
     AMASIA_CUDA(cudaMemcpy(kept.data(), it.source.data, kept.bytes(), cudaMemcpyDeviceToDevice));
     ++i;
   }
-  AMASIA_CUDA(cudaDeviceSynchronize());
 }
 
 TEST_P(SradMutants, AreCaught) {
   const auto i = instance("srad", {{"rows", "67"}, {"cols", "301"}, {"iterations", "6"}});
-  i->reset(nullptr);
-  if (GetParam() != Fault::nothing) run(problem_of<srad::Problem>(*i), GetParam());
-  expect_verdict(*i);
+  expect_caught(*i, [&](Fault fault) { run(problem_of<srad::Problem>(*i), fault); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, SradMutants, every_fault, fault_name);
 
-class SradSingleFault : public OnDevice<> {
- protected:
-  /// On how many of the inputs verification finds the result of a run wrong.
-  static int caught(Instance& i, const Single& once) {
-    int wrong = 0;
-    for (int input = 0; input <= i.challenges(); ++input) {
-      i.pose(input);
-      i.reset(nullptr);
-      run(problem_of<srad::Problem>(i), Fault::none, once);
-      wrong += !i.verify().passed;
-    }
-    return wrong;
-  }
-};
+class SradSingleFault : public OnDevice<> {};
 
 TEST_F(SradSingleFault, IsCaughtWhereverAndWheneverItHappens) {
   // A short run, and one whose diffusion has a hundred iterations to hide the fault.
-  for (const std::array<const char*, 3> size :
-       {std::array{"67", "301", "6"}, std::array{"131", "127", "100"}}) {
-    const auto i =
-        instance("srad", {{"rows", size[0]}, {"cols", size[1]}, {"iterations", size[2]}});
-    const srad::Problem& p = problem_of<srad::Problem>(*i);
-    ASSERT_EQ(caught(*i, {}), 0);
-    std::vector<std::array<std::int64_t, 3>> places{
-        // iteration, row, column
-        {0, 0, 1},
-        {p.iterations - 1, p.result.rows - 2, p.result.columns - 1},
-        {1, 0, 5},
-        {2, 7, 1}};
-    for (std::uint64_t n = 0; n < 12; ++n) {
-      const auto below = [n](std::uint64_t stream, std::int64_t bound) {
-        return std::int64_t{random_below(5, stream, n, static_cast<std::uint32_t>(bound))};
-      };
-      places.push_back({below(0, p.iterations), below(1, p.result.rows - 1),  // has a south
-                        1 + below(2, p.result.columns - 1)});
-    }
+  for (const Size& size : {Size{{"rows", "67"}, {"cols", "301"}, {"iterations", "6"}},
+                           Size{{"rows", "131"}, {"cols", "127"}, {"iterations", "100"}}}) {
+    const auto i = instance("srad", size);
+    const auto& p = problem_of<srad::Problem>(*i);
+    const auto run_with = [&](const Single<Once>& once) { run(p, Fault::none, once); };
+    ASSERT_EQ(caught_by(*i, [&] { run_with({}); }), -1);
     for (Once what : {Once::kept, Once::west, Once::coefficient, Once::beside, Once::sum}) {
-      for (const auto& [iteration, row, column] : places) {
-        if (what == Once::west && iteration == 0) continue;  // nothing was there before
-        const Single once{what, static_cast<int>(iteration), row, column};
-        EXPECT_GT(caught(*i, once), 0) << "fault " << static_cast<int>(what) << " in iteration "
-                                       << iteration << " at (" << row << ", " << column << ")";
+      std::vector<Single<Once>> all{
+          {what, 0, 0, 1},
+          {what, p.iterations - 1, p.result.rows - 2, p.result.columns - 1},
+          {what, 1, 0, 5},
+          {what, 2, 7, 1}};
+      for (std::uint64_t n = 0; n < 12; ++n) {
+        all.push_back({what, static_cast<int>(anywhere(0, n, p.iterations)),
+                       anywhere(1, n, p.result.rows - 1),  // has a south
+                       1 + anywhere(2, n, p.result.columns - 1)});
+      }
+      for (const Single<Once>& once : all) {
+        if (what == Once::west && once.step == 0) continue;  // nothing was there before
+        expect_caught_once(*i, once, run_with);
       }
     }
   }
