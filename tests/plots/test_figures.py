@@ -46,7 +46,7 @@ def test_the_listing_names_each_in_order(ran):
     listed = [line.split()[0] for line in ran(0, "figure", "--list").out.splitlines()]
     assert listed == drawable() and set(listed) == set(FIGURES) and listed[0] == "heatmap"
     orders = [FIGURES[name].order for name in listed]
-    assert len(orders) == len(set(orders)) and len(OF_MICROBENCHMARKS) == 8
+    assert len(orders) == len(set(orders)) and len(OF_MICROBENCHMARKS) == 7
 
 
 # --- Legible, measured on the record and on planted faults ----------------------------------------

@@ -244,7 +244,7 @@ def test_effects_are_compared_with_their_sign_and_interval(published_, relation,
 def test_a_single_round_is_never_judged_and_more_rounds_are_preferred(monkeypatch, recorded):
     own = Own(40, "cycles", "f", n=1)
     assert reproduction.judge(H800_CELL, own, H200).verdict is Verdict.ONE_ROUND
-    of_lud = "speedup lud/overlap iso n=16384;cache=cold;launch=graph"  # a session has one round
+    of_lud = "speedup lud/overlap iso n=8192;cache=cold;launch=graph"
     assert ours.own_value(recorded, of_lud)[0].n > 1
     monkeypatch.setattr(ours, "_select", lambda rounds, _: (Own(1, "x", "", n=rounds), ""))
     for rounds, taken in (((1,), 1), ((1, 9), 9), ((9, 1), 9), ((1, 1), 1)):
