@@ -9,7 +9,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from typing import Any
 os.environ["MPLBACKEND"] = "agg"
 
 from plots import __version__
-from plots.commands import COMMANDS, Command
+from plots.commands import Command, load_commands
 from plots.errors import PlotsError, nearest
 from plots.output import DataStream, OutputError
 
@@ -62,8 +62,8 @@ def _epilog(command: Command) -> str:
     return "\n".join(["examples:", *examples, "", "exit status:", *statuses])
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def parser(known: Mapping[str, Command]) -> argparse.ArgumentParser:
+    """The parser of these commands."""
     root = _Parser(
         prog=_program(),
         description="Figures, report and advice from results.",
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"amasia plots {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in sorted(COMMANDS.values(), key=lambda c: (c.order, c.name)):
+    for command in sorted(known.values(), key=lambda c: (c.order, c.name)):
         of_command = commands.add_parser(
             command.name,
             help=command.summary,
@@ -106,9 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         first = next((a for a in arguments if not a.startswith("-")), None)
-        if first is not None and first not in COMMANDS:
-            raise PlotsError(f'no command "{first}"; {nearest(first, COMMANDS)}')
-        options = parser().parse_args(arguments)
+        known = load_commands(first)
+        if first is not None and first not in known:
+            raise PlotsError(f'no command "{first}"; {nearest(first, known)}')
+        options = parser(known).parse_args(arguments)
         return options.run(options)
     except BrokenPipeError:
         raise

@@ -7,16 +7,17 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from plots.data.selection import Selection
 from plots.errors import PlotsError
-from plots.figures import style
 from plots.output import opened_whole
 from plots.units import amount
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESULTS = "results"  # where a clone has the recorded files
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -84,6 +85,8 @@ def write_figure(figure: Figure, path: Path) -> None:
     """Writes a figure by the suffix of ``path``. Raises PlotsError."""
     if path.suffix.lower() not in _SUFFIXES:
         raise PlotsError(f"{path}: expected a file name that ends in {', '.join(_SUFFIXES)}")
+    from plots.figures import style  # half a second, which most commands need not wait
+
     try:
         style.save(figure, path)
     except OSError as error:

@@ -18,7 +18,7 @@ import pytest
 
 from plots import shell
 from plots.cli import main, parser
-from plots.commands import COMMANDS
+from plots.commands import load_commands
 from plots.data.documents import find_files, read_document
 from plots.data.load import load
 from plots.data.selection import gpu_named
@@ -223,7 +223,7 @@ def help_of(command, capsys):
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
+@pytest.mark.parametrize("command", load_commands().values(), ids=lambda command: command.name)
 def test_help_has_defaults_exit_status_and_two_examples_that_parse(command, capsys):
     text = help_of(command.name, capsys)
     assert (ROOT / "plots" / "commands" / f"{command.name}.py").is_file()
@@ -237,7 +237,7 @@ def test_help_has_defaults_exit_status_and_two_examples_that_parse(command, caps
             assert "(default: " in text, action.dest
         assert action.help, action.dest
     for example, _ in command.examples:
-        options = parser().parse_args(shlex.split(example))
+        options = parser(load_commands()).parse_args(shlex.split(example))
         assert options.run is command.run
     assert max(map(len, text.splitlines())) <= 100
 

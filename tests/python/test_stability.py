@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tree import BUILD, ROOT
 
-from plots.commands import COMMANDS
+from plots.commands import load_commands
 from tests.process import run
 
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_every_exit_status_is_named_with_its_meaning() -> None:
 
 
 def test_every_command_of_python_is_placed() -> None:
-    same(set(rows("command of `python -m plots`")), set(COMMANDS), "the command of Python")
+    same(set(rows("command of `python -m plots`")), set(load_commands()), "the command of Python")
     with (ROOT / "pyproject.toml").open("rb") as file:
         scripts = tomllib.load(file)["project"].get("scripts", {})
     for script in scripts:
