@@ -245,7 +245,8 @@ target_link_libraries(amasia PRIVATE ${amasia_objects} amasia_harness OpenMP::Op
 set_target_properties(amasia PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 if(NOT AMASIA_CUDA)
   # What ./run.sh asks of a machine without a GPU, of the few sources that it takes.
-  set(sources parameters.cpp references.cpp registry.cpp main/references.cpp text/file.cpp text/output.cpp text/pattern.cpp)
+  set(sources parameters.cpp references.cpp registry.cpp main/references.cpp text/file.cpp text/output.cpp
+      text/pattern.cpp)
   list(TRANSFORM sources PREPEND ${harness_folder}/)
   add_executable(amasia-references EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(amasia-references PRIVATE ${amasia_objects} inputs amasia_fmt OpenMP::OpenMP_CXX)
