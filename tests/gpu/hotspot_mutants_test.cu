@@ -30,8 +30,7 @@ __global__ void hotspot_step(Grid<const float> from, Grid<const float> power, Gr
   if (c >= from.columns) return;
   const Once here = once.at(r, c);
   const float t = from.at(r, c);
-  if ((fault == Fault::skipped_tile && r / 16 == 1 && c / tile == 1) ||
-      here == Once::kept_cell) {
+  if ((fault == Fault::skipped_tile && r / 16 == 1 && c / tile == 1) || here == Once::kept_cell) {
     to.at(r, c) = t;  // not computed: the old value, as a tile that nobody owned would leave it
     return;
   }
@@ -53,9 +52,8 @@ __global__ void hotspot_step(Grid<const float> from, Grid<const float> power, Gr
   float watt = power.at(r, c), west = at(r, c - 1);
   if (here == Once::power) watt = power.at(r, beside);
   if (here == Once::halo) west = before.at(r, c > 0 ? c - 1 : c);
-  to.at(r, c) = here == Once::swapped
-                    ? advanced(r, beside, power.at(r, beside), at(r, beside - 1))
-                    : advanced(r, c, watt, west);
+  to.at(r, c) = here == Once::swapped ? advanced(r, beside, power.at(r, beside), at(r, beside - 1))
+                                      : advanced(r, c, watt, west);
 }
 
 Grid<const float> readable(const Grid<float>& g) { return {g.data, g.rows, g.columns, g.pitch}; }
