@@ -32,7 +32,11 @@ ORIGINAL = "iso: the original loads a tile, waits for it and computes"
 PRODUCERS = (
     "producer warps do nothing else: they load what their registers hold, wait for it and store it"
 )
+GATHERS = (
+    "a thread asks for its neighbour's record when it has the index; other warps hide the wait"
+)
 ACCEPTED = [
+    Accepted("cfd/(baseline|register_bypass|overlap|tma|dsm)", r"\w+_stage<", GATHERS),
     Accepted("gemm/baseline", r"original<", ORIGINAL),
     Accepted("gemm/baseline", r"specialised<.*RegisterProducer", PRODUCERS),
     Accepted("gemm/dsm", r"original<", ORIGINAL),
@@ -53,6 +57,13 @@ ACCEPTED = [
         "histogram/register_bypass",
         r"walk_tiles<.*Unseen",
         "only where a counter overflowed: keys are counted again where they lie",
+    ),
+    Accepted("lavamd/(baseline|drop_off)", r"forces_of_box<.*OneParticle", ORIGINAL),
+    Accepted("lud/baseline", r"tensor_update<.*RegisterFeed", PRODUCERS),
+    Accepted(
+        "lud/baseline",
+        r"product<.*BlockTile",
+        "to be mended: two loads of a slice are waited for after 23 instructions",
     ),
     Accepted(
         "lud/baseline",
