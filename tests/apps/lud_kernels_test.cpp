@@ -10,11 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "apps/lud/cpu_reference.hpp"
@@ -143,6 +140,7 @@ class Run {
       __syncthreads();
       for (int i = 0; thread == 0 && i < PanelTile::squares(step); ++i) {
         const PanelSquare s = PanelTile::square(t, step, i);
+        EXPECT_LE(PanelTile::place(step, i) + PanelTile::square_bytes, PanelTile::all_bytes + 0u);
         run.store_box(PanelTile::place(step, i), s.source, s.row, s.column, s.permuted);
       }
       __syncthreads();
@@ -257,38 +255,6 @@ TEST(LudKernels, AForgottenProductOfUpdatesIsRefused) {
   const HostMatrix m = generated(160, "ill_conditioned");
   const lud::Run run(m, false, matrix::Products::without_lo_hi);
   EXPECT_FALSE(compare(run.data(), run.pitch(), m, Normalisation::unit_lower).passed);
-}
-
-/// What a mover of whole tiles brings is every square that the tile's warps read, once, at places
-/// of its own: the triangle of the diagonal block, and the tile itself.
-TEST(PanelTile, SquaresAreTheTriangleAndTheTile) {
-  using Place = std::pair<int, int>;  // row and column, in squares of warp_edge
-  const Products panels{Region::panels, 600, 1, 1, 2};
-  for (int block : {0, panels.blocks_beside(1)}) {
-    const TileProduct t = panels.tile(1, block);
-    const bool beside = PanelTile::is_beside(t);
-    EXPECT_EQ(beside, block == 0);
-    std::map<Source, std::set<Place>> brought;
-    std::set<unsigned> places;
-    for (int step = 0; step < PanelTile::steps; ++step) {
-      for (int i = 0; i < PanelTile::squares(step); ++i) {
-        const PanelSquare s = PanelTile::square(t, step, i);
-        EXPECT_TRUE(brought[s.source].insert({s.row / warp_edge, s.column / warp_edge}).second);
-        EXPECT_TRUE(places.insert(PanelTile::place(step, i)).second);
-        EXPECT_LE(PanelTile::place(step, i) + PanelTile::square_bytes, PanelTile::all_bytes + 0u);
-      }
-    }
-    std::set<Place> triangle;
-    for (int i = 0; i < PanelTile::steps; ++i) {
-      for (int j = 0; j <= i; ++j) triangle.insert(beside ? Place{i, j} : Place{j, i});
-    }
-    std::set<Place> tile;
-    for (int i = 0; i < 16; ++i) {
-      tile.insert({t.c_row / warp_edge + i / 4, t.c_column / warp_edge + i % 4});
-    }
-    EXPECT_EQ(brought[beside ? Source::lower : Source::upper], triangle);
-    EXPECT_EQ(brought[Source::matrix], tile);
-  }
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/cpu_reference.hpp"
-#include "apps/lud/diagonal.hpp"
 #include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "harness/registry.hpp"
@@ -85,41 +84,50 @@ std::vector<Place> operands(const Products& p, const TileProduct& t) {
   return found;
 }
 
-/// What a launch writes, each square of which must come once.
-std::set<Place> written_by(const Launched& l, int cluster) {
-  std::set<Place> found;
+/// The block that writes each square of a launch; each comes once.
+std::map<Place, int> writers(const Launched& l, int cluster) {
+  std::map<Place, int> found;
   const Products& p = l.products;
   if (l.diagonal) {
-    for (const Place& s : diagonal_squares(p)) found.insert(s);
+    for (const Place& s : diagonal_squares(p)) found[s] = 0;
     return found;
   }
   for (int b = 0; b < p.blocks(cluster); ++b) {
     const TileProduct t = p.tile(cluster, b);
     EXPECT_EQ(t.inside, t.c_row < p.n && t.c_column < p.n);
     for (const Place& s : squares(p.n, area_of(t))) {
-      EXPECT_TRUE(found.insert(s).second) << s.first << ", " << s.second;
+      EXPECT_TRUE(found.emplace(s, b).second) << s.first << ", " << s.second;
     }
   }
   return found;
 }
 
 /// Replays a run: what a launch reads must be finished, what it updates must have every earlier
-/// column's and row's update once and in order.
+/// column's and row's update once and in order. Results overwrite their operands, so no block may
+/// read what another block of its launch writes.
 class Replay {
  public:
   explicit Replay(int n) : n_(n) {}
 
   void operator()(const Launched& l, int cluster) {
     const Products& p = l.products;
-    written_by(l, cluster);
+    const std::map<Place, int> writer = writers(l, cluster);
     if (l.diagonal) {
-      for (const Place& s : diagonal_squares(p)) finish(s, p.first * panel_width);
+      for (const auto& [s, block] : writer) finish(s, p.first * panel_width);
       return;
     }
     EXPECT_EQ(p.blocks(cluster) % cluster, 0);
     EXPECT_GT(p.blocks(cluster), 0);
     for (int b = 0; b < p.blocks(cluster); ++b) {
       const TileProduct t = p.tile(cluster, b);
+      EXPECT_EQ(t.rows % warp_edge + t.columns % warp_edge, 0);
+      // A square for each warp of a small tile.
+      EXPECT_EQ(t.rows / warp_edge * (t.columns / warp_edge), p.small ? chain_warps : 16);
+      shared(t, p.tile(cluster, b / cluster * cluster));
+      for (const Place& s : operands(p, t)) {
+        const auto found = writer.find(s);
+        EXPECT_TRUE(found == writer.end() || found->second == b) << s.first << ", " << s.second;
+      }
       for (const Place& s : squares(p.n, area_of(t))) product(p, t, s);
     }
   }
@@ -129,6 +137,17 @@ class Replay {
   }
 
  private:
+  /// Blocks of a cluster share an operand.
+  static void shared(const TileProduct& t, const TileProduct& first) {
+    EXPECT_EQ(t.shares_a, first.shares_a);
+    if (t.shares_a) {
+      EXPECT_TRUE(t.a_source == first.a_source && t.a_row == first.a_row &&
+                  t.a_column == first.a_column);
+    } else {
+      EXPECT_TRUE(t.b_source == first.b_source && t.b_row == first.b_row &&
+                  t.b_column == first.b_column);
+    }
+  }
   void product(const Products& p, const TileProduct& t, const Place& c) {
     EXPECT_EQ(t.subtract, p.region != Region::panels);
     if (t.subtract) {
@@ -170,7 +189,7 @@ class Replay {
 };
 
 TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
-  for (int cluster : {1, 2, 3}) {
+  for (int cluster : {1, 2, 3, 4}) {
     for (int sms : devices) {
       for (const Grouping& grouping : groupings) {
         for (int n : orders) {
@@ -180,30 +199,6 @@ TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
             Replay replay(n);
             for (const Launched& l : schedule(n, grouping, sms, panels)) replay(l, cluster);
             replay.expect_complete();
-          }
-        }
-      }
-    }
-  }
-}
-
-/// Results overwrite their operands, so no block may read what another block of its launch writes.
-TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
-  for (int sms : devices) {
-    for (int n : {129, 300, 1025}) {
-      // With no SMs every panel has large tiles, with the most SMs small ones.
-      for (const Launched& l : schedule(n, {3, 1}, sms, PanelTiles::large_where_many)) {
-        const Products& p = l.products;
-        if (l.diagonal) continue;
-        std::map<Place, int> writer;
-        for (int b = 0; b < p.blocks(1); ++b) {
-          for (const Place& s : squares(n, area_of(p.tile(1, b)))) writer[s] = b;
-        }
-        for (int b = 0; b < p.blocks(1); ++b) {
-          for (const Place& s : operands(p, p.tile(1, b))) {
-            const auto found = writer.find(s);
-            EXPECT_TRUE(found == writer.end() || found->second == b)
-                << n << ": " << s.first << ", " << s.second;
           }
         }
       }
@@ -235,19 +230,6 @@ TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
   EXPECT_GT(large[Region::panels], 0);
 }
 
-/// Every shape of a small tile has four squares, as many as a block has warps.
-TEST(Schedule, ASmallTileIsOneSquarePerWarp) {
-  for (const Launched& l : schedule(2047, {2, 1}, devices[3], PanelTiles::small)) {
-    for (int b = 0; !l.diagonal && b < l.products.blocks(1); ++b) {
-      const TileProduct t = l.products.tile(1, b);
-      EXPECT_EQ(t.rows % warp_edge, 0);
-      EXPECT_EQ(t.columns % warp_edge, 0);
-      const int squares_of_tile = t.rows / warp_edge * (t.columns / warp_edge);
-      EXPECT_EQ(squares_of_tile, l.products.small ? chain_warps : 16);
-    }
-  }
-}
-
 /// Launches of the two streams that no wait orders touch no tile in common, but to read it.
 TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
   struct Touched {
@@ -255,7 +237,7 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
   };
   const auto touched = [](const Launched& l) {
     Touched t;
-    t.written = written_by(l, 1);
+    for (const auto& [s, block] : writers(l, 1)) t.written.insert(s);
     if (l.diagonal) return t;
     for (int b = 0; b < l.products.blocks(1); ++b) {
       for (const Place& s : operands(l.products, l.products.tile(1, b))) t.read.insert(s);
@@ -322,7 +304,7 @@ TEST(Schedule, UpdatesNeedTheOneBeforeForCAlone) {
       EXPECT_EQ(l.follows, before != nullptr);
       if (before != nullptr) {
         EXPECT_NE(l.products.room, before->products.room);
-        const std::set<Place> written = written_by(*before, 1);
+        const std::map<Place, int> written = writers(*before, 1);
         for (int b = 0; b < l.products.blocks(1); ++b) {
           for (const Place& s : operands(l.products, l.products.tile(1, b))) {
             EXPECT_EQ(written.count(s), 0u) << s.first << ", " << s.second;
@@ -333,109 +315,6 @@ TEST(Schedule, UpdatesNeedTheOneBeforeForCAlone) {
       ++updates;
     }
     EXPECT_GT(updates, 2);
-  }
-}
-
-TEST(Schedule, BlocksOfAClusterShareAnOperand) {
-  for (int cluster : {2, 4}) {
-    for (const Launched& l : schedule(2500, {2, 1}, 70, PanelTiles::large_where_many)) {
-      if (l.diagonal) continue;
-      for (int b = 0; b < l.products.blocks(cluster); ++b) {
-        const TileProduct first = l.products.tile(cluster, b / cluster * cluster);
-        const TileProduct t = l.products.tile(cluster, b);
-        EXPECT_EQ(t.shares_a, first.shares_a);
-        if (t.shares_a) {
-          EXPECT_EQ(t.a_source, first.a_source);
-          EXPECT_EQ(t.a_row, first.a_row);
-          EXPECT_EQ(t.a_column, first.a_column);
-        } else {
-          EXPECT_EQ(t.b_source, first.b_source);
-          EXPECT_EQ(t.b_row, first.b_row);
-          EXPECT_EQ(t.b_column, first.b_column);
-        }
-      }
-    }
-  }
-}
-
-// ---- tasks of the diagonal block
-
-/// Quarters of the sub-blocks, 16 x 16 elements, as (row, column).
-std::vector<Place> quarters(const Task& t) {
-  if (t.kind != Task::update) {
-    const int i = t.kind == Task::solve ? t.i : t.step, j = t.kind == Task::solve ? t.j : t.step;
-    return {{2 * i, 2 * j}, {2 * i, 2 * j + 1}, {2 * i + 1, 2 * j}, {2 * i + 1, 2 * j + 1}};
-  }
-  std::vector<Place> found;
-  for (int row = 0; row < 2; ++row) {
-    for (int column = 0; column < 2; ++column) {
-      if (t.part != Task::whole && row != t.lower_rows) continue;
-      if (t.part == Task::quarter && column != t.right_columns) continue;
-      found.emplace_back(2 * t.i + row, 2 * t.j + column);
-    }
-  }
-  return found;
-}
-
-/// The sub-blocks that a task reads besides what it writes.
-std::vector<Place> operands_of(const Task& t) {
-  if (t.kind == Task::solve) return {{t.step, t.step}};
-  std::vector<Place> found;
-  for (int step = t.step; t.kind == Task::update && step < t.end; ++step) {
-    found.emplace_back(t.i, step);
-    found.emplace_back(step, t.j);
-  }
-  return found;
-}
-
-/// Replays the decomposition: within a phase no warp may touch what another one writes, and what a
-/// task reads must be final, or have every earlier step's update once.
-TEST(DiagonalBlock, TasksDoEverythingOnceAndInOrder) {
-  std::map<Place, int> updates;  // by quarter: steps that were subtracted
-  std::set<Place> finished;      // sub-blocks
-  std::set<Place> stored;
-  for (int phase = 0; phase < phases; ++phase) {
-    SCOPED_TRACE("phase " + std::to_string(phase));
-    std::set<Place> written, finished_now;
-    for (int warp = 0; warp < block_warps; ++warp) {
-      const Task t = task_of(phase, warp);
-      if (t.stores) {
-        EXPECT_TRUE(finished.count({t.stored_i, t.stored_j}));
-        EXPECT_TRUE(stored.insert({t.stored_i, t.stored_j}).second);
-      }
-      if (t.kind == Task::none) continue;
-      for (const Place& s : operands_of(t)) EXPECT_TRUE(finished.count(s));
-      for (const Place& q : quarters(t)) {
-        EXPECT_TRUE(written.insert(q).second);
-        EXPECT_FALSE(finished.count({q.first / 2, q.second / 2}));
-        EXPECT_EQ(updates[q], t.step);
-        if (t.kind == Task::update) updates[q] = t.end;
-      }
-      if (t.kind == Task::decompose) finished_now.insert({t.step, t.step});
-      if (t.kind == Task::solve) {
-        EXPECT_EQ(std::min(t.i, t.j), t.step);
-        EXPECT_EQ(t.lower, t.i < t.j);
-        finished_now.insert({t.i, t.j});
-      }
-    }
-    finished.insert(finished_now.begin(), finished_now.end());
-  }
-  EXPECT_EQ(finished.size(), subs * subs);
-  EXPECT_EQ(stored, finished);
-}
-
-TEST(DiagonalBlock, TasksTravelInOneWord) {
-  const TaskTable table = task_table();
-  for (int phase = 0; phase < phases; ++phase) {
-    for (int warp = 0; warp < block_warps; ++warp) {
-      const Task t = task_of(phase, warp), u = unpacked(table.of[warp][phase]);
-      const auto fields = [](const Task& f) {
-        return std::vector<int>{f.kind,     f.step,    f.end,        f.lower,         f.i,
-                                f.j,        f.part,    f.lower_rows, f.right_columns, f.stores,
-                                f.stored_i, f.stored_j};
-      };
-      EXPECT_EQ(fields(t), fields(u)) << phase << ", " << warp;
-    }
   }
 }
 
@@ -501,16 +380,6 @@ TEST(Input, IllConditionedTrianglesTellSubstitutionFromInverses) {
       const Verdict v = judge(solved_with_inverse(m, lines));
       EXPECT_FALSE(v.passed) << n << ", " << lines;
       EXPECT_GT(v.error, 4 * v.bound) << n << ", " << lines;
-    }
-  }
-}
-
-TEST(Input, MatricesWithoutDominanceAreEliminatedWithinTheBound) {
-  for (const char* input : {"uniform", "graded", "ill_conditioned", "rodinia"}) {
-    for (std::int64_t n : {1, 4, 33, 256}) {
-      const HostMatrix m = generated(n, input, 5);
-      const Verdict v = compare(eliminated(m).data(), n, m, Normalisation::unit_lower);
-      EXPECT_TRUE(v.passed) << input << ", " << n << ": " << v.error << " > " << v.bound;
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <random>
 #include <stdexcept>
 
 struct float4 {
@@ -28,7 +29,7 @@ alignas(1024) inline unsigned char shared[227 * 1024];
 enum class At { warp_barrier, block_barrier, end };
 
 struct Thread {
-  static constexpr std::size_t stack_bytes = 256 * 1024;
+  static constexpr std::size_t stack_bytes = 64 * 1024;
   std::unique_ptr<char[]> stack{new char[stack_bytes]};
   ucontext_t context;
   At at;
@@ -61,9 +62,12 @@ T shuffle(unsigned, T value, int source, int width = warp) {
   return found;
 }
 
-/// Threads or warps run one after the other up to the next barrier, which must be the same for all.
+/// Threads or warps run one after the other, from either end at random, up to the next barrier,
+/// which must be the same for all.
 template <class Run>
-At run_each(int count, bool upwards, const Run& run) {
+At run_each(int count, const Run& run) {
+  static std::minstd_rand random;
+  const bool upwards = random() % 2 == 0;
   At common{};
   for (int i = 0; i < count; ++i) {
     const At at = run(upwards ? i : count - 1 - i);
@@ -74,8 +78,7 @@ At run_each(int count, bool upwards, const Run& run) {
 }
 
 /// Runs body(thread) for every thread of a block; `threads`: a multiple of 32. A warp runs up to
-/// the block's barrier before the next warp does, a thread up to the warp's. Their order is
-/// reversed behind each barrier, so that each of two is the first one in turn.
+/// the block's barrier before the next warp does, a thread up to the warp's.
 inline void run_block(int threads, const std::function<void(int)>& body) {
   body_of_block = &body;
   for (int i = 0; i < threads; ++i) {
@@ -88,18 +91,15 @@ inline void run_block(int threads, const std::function<void(int)>& body) {
     };
     makecontext(&t.context, run, 0);
   }
-  bool upwards = false, warps_upwards = false;
-  const auto run_warp = [&](int w) {
+  const auto run_warp = [](int w) {
     At at{};
     do {
-      upwards = !upwards;
-      at = run_each(warp, upwards, [&](int lane) { return resume(w * warp + lane); });
+      at = run_each(warp, [w](int lane) { return resume(w * warp + lane); });
     } while (at == At::warp_barrier);
     return at;
   };
-  do {
-    warps_upwards = !warps_upwards;
-  } while (run_each(threads / warp, warps_upwards, run_warp) != At::end);
+  while (run_each(threads / warp, run_warp) != At::end) {
+  }
 }
 
 }  // namespace amasia::emulated

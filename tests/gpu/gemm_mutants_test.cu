@@ -35,12 +35,7 @@ __global__ void dot_products(gemm::Problem p, Fault fault) {
 TEST_P(GemmMutants, AreCaught) {
   const auto i = instance("gemm", {{"m", "131"}, {"n", "257"}, {"k", "301"}});
   const gemm::Problem p = problem_of<gemm::Problem>(*i);
-  i->reset(nullptr);
-  if (GetParam() == Fault::nothing) return expect_verdict(*i);
-  dot_products<<<dim3(static_cast<unsigned>((p.n + 127) / 128), static_cast<unsigned>(p.m)), 128>>>(
-      p, GetParam());
-  AMASIA_CUDA(cudaGetLastError());
-  expect_verdict(*i);
+  expect_caught(*i, [&](Fault fault) { dot_products<<<dim3(3, 131), 128>>>(p, fault); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, GemmMutants, every_fault, fault_name);
@@ -115,35 +110,11 @@ TEST_F(GemmMutantsAtFullSize, ALostMultiplicationOfE4m3) {
   EXPECT_EQ(v.mismatches, 1);
 }
 
-/// C by the three products of mode tf32x3, without any error of a sum; or by two of them.
-__global__ void products_of_parts(gemm::Problem p, bool without_lo_hi) {
-  const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (j >= p.n) return;
-  const auto* a = reinterpret_cast<const float*>(p.a.data + i * p.a.pitch);
-  double sum = 0;
-  for (std::int64_t q = 0; q < p.k; ++q) {
-    const auto* b = reinterpret_cast<const float*>(p.b.data + q * p.b.pitch);
-    const matrix::Parts x = matrix::split(a[q]), y = matrix::split(b[j]);
-    sum += static_cast<double>(x.hi) * y.hi + static_cast<double>(x.hi) * y.lo;
-    if (!without_lo_hi) sum += static_cast<double>(x.lo) * y.hi;
-  }
-  p.c.at(i, j) = static_cast<float>(sum);
-}
+enum class How { three_products, without_lo_hi, lower_mode };
 
-TEST_F(GemmMutantsAtFullSize, AForgottenProductOfTf32x3) {
-  for (const char* k : {"1", "33", "1111", "8192"}) {
-    const auto i = instance("gemm", {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", "tf32x3"}});
-    for (const bool forgotten : {false, true}) {
-      i->reset(nullptr);
-      products_of_parts<<<dim3(4, 300), 128>>>(problem_of<gemm::Problem>(*i), forgotten);
-      AMASIA_CUDA(cudaDeviceSynchronize());
-      EXPECT_EQ(i->verify().passed, !forgotten) << k;
-    }
-  }
-}
-
-/// C of inputs that are rounded to tf32, of fp32 ones; or to bf16, of tf32 ones.
-__global__ void lower_mode(gemm::Problem p) {
+/// C without any error of a sum. Its terms are the three products of mode tf32x3, two of them, or
+/// those of a lower mode: inputs of tf32 rounded to bf16, others to tf32.
+__global__ void sums_of_products(gemm::Problem p, How how) {
   const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (j >= p.n) return;
   const auto lower = [&](float x) {
@@ -154,19 +125,34 @@ __global__ void lower_mode(gemm::Problem p) {
   double sum = 0;
   for (std::int64_t q = 0; q < p.k; ++q) {
     const auto* b = reinterpret_cast<const float*>(p.b.data + q * p.b.pitch);
-    sum += static_cast<double>(lower(a[q])) * lower(b[j]);
+    if (how == How::lower_mode) {
+      sum += static_cast<double>(lower(a[q])) * lower(b[j]);
+      continue;
+    }
+    const matrix::Parts x = matrix::split(a[q]), y = matrix::split(b[j]);
+    sum += static_cast<double>(x.hi) * y.hi + static_cast<double>(x.hi) * y.lo;
+    if (how == How::three_products) sum += static_cast<double>(x.lo) * y.hi;
   }
   p.c.at(i, j) = static_cast<float>(sum);
 }
 
-TEST_F(GemmMutantsAtFullSize, AModeComputedAsALowerOne) {
-  for (const char* mode : {"fp32", "tf32", "tf32x3"}) {
-    for (const char* k : {"1", "33", "8192"}) {
+TEST_F(GemmMutantsAtFullSize, AForgottenProductAndALowerMode) {
+  const struct {
+    const char* mode;
+    How how;
+    bool right;
+  } cases[] = {{"tf32x3", How::three_products, true},
+               {"tf32x3", How::without_lo_hi, false},
+               {"tf32x3", How::lower_mode, false},
+               {"tf32", How::lower_mode, false},
+               {"fp32", How::lower_mode, false}};
+  for (const auto& [mode, how, right] : cases) {
+    for (const char* k : {"1", "33", "1111", "8192"}) {
       const auto i = instance("gemm", {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", mode}});
       i->reset(nullptr);
-      lower_mode<<<dim3(4, 300), 128>>>(problem_of<gemm::Problem>(*i));
-      AMASIA_CUDA(cudaDeviceSynchronize());
-      EXPECT_FALSE(i->verify().passed) << mode << " " << k;
+      sums_of_products<<<dim3(4, 300), 128>>>(problem_of<gemm::Problem>(*i), how);
+      synchronize();
+      EXPECT_EQ(i->verify().passed, right) << mode << " " << k << " " << static_cast<int>(how);
     }
   }
 }

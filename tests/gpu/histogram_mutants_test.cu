@@ -1,7 +1,6 @@
 // Proves that the verification of histogram can fail (tests/gpu/mutants.hpp), and that it sees one
 // fault committed once, wherever that is.
 #include "apps/histogram/histogram.hpp"
-#include "inputs/random.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::histogram_mutants_test {
@@ -33,22 +32,18 @@ TEST_P(HistogramMutants, AreCaught) {
            {{"keys", "100003"}, {"bins", "1000"}, {"range", "30000"}, {"spread", "40000"}}}) {
     const auto i = instance("histogram", size);
     const auto& p = problem_of<histogram::Problem>(*i);
-    i->reset(nullptr);
-    if (GetParam() != Fault::nothing) {
+    expect_caught(*i, [&](Fault fault) {
       AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
-      count<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(p, GetParam());
-      AMASIA_CUDA(cudaGetLastError());
-    }
-    expect_verdict(*i);
+      count<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(p, fault);
+    });
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, HistogramMutants, every_fault, fault_name);
 
-// --- one fault, once
-// --------------------------------------------------------------------------------
+// ---- one fault, once
 
-enum class Single {
+enum class Once {
   none,
   lost,             // one key is not counted
   doubled,          // one key is counted twice
@@ -63,7 +58,7 @@ struct Replacement {
   int times = 1;
 };
 
-Replacement replacement_of(Single fault, const histogram::Problem& p, int place) {
+Replacement replacement_of(Once fault, const histogram::Problem& p, int place) {
   const auto random_place = [&](std::int64_t below) {
     return static_cast<std::int64_t>(random_below(11, static_cast<std::uint64_t>(fault),
                                                   static_cast<std::uint64_t>(place),
@@ -71,17 +66,17 @@ Replacement replacement_of(Single fault, const histogram::Problem& p, int place)
   };
   const std::int64_t chunk = p.type == histogram::KeyType::uint8 ? 16 : 4, stage = 1024 * chunk;
   switch (fault) {
-    case Single::none:
+    case Once::none:
       return {};
-    case Single::lost:
+    case Once::lost:
       return {random_place(p.count), 1, 0, 0};
-    case Single::doubled:
+    case Once::doubled:
       return {random_place(p.count), 1, 0, 2};
-    case Single::neighbour_key:
+    case Once::neighbour_key:
       return {random_place(p.count - 1), 1, 1};
-    case Single::neighbour_chunk:
+    case Once::neighbour_chunk:
       return {random_place(p.count / chunk - 1) * chunk, chunk, chunk};
-    case Single::stale_stage:
+    case Once::stale_stage:
       return {(3 + random_place(p.count / stage - 3)) * stage, stage, -3 * stage};
   }
   return {};
@@ -95,7 +90,7 @@ __global__ void count_but(histogram::Problem p, Replacement r) {
   atomicAdd(p.counts + histogram::bin_of(key, p.binning), static_cast<unsigned>(hit ? r.times : 1));
 }
 
-class HistogramSingleFault : public OnDevice<testing::TestWithParam<Single>> {};
+class HistogramSingleFault : public OnDevice<testing::TestWithParam<Once>> {};
 
 TEST_P(HistogramSingleFault, IsSeenAtEveryPlace) {
   const std::vector<Size> sizes{
@@ -108,40 +103,30 @@ TEST_P(HistogramSingleFault, IsSeenAtEveryPlace) {
   for (const auto& size : sizes) {
     const auto i = instance("histogram", size);
     const auto& p = problem_of<histogram::Problem>(*i);
-    constexpr int places = 24;
-    std::vector<bool> seen(places, false);
-    for (int input = 0; input <= i->challenges(); ++input) {
-      i->pose(input);
-      for (int place = 0; place < places; ++place) {
-        i->reset(nullptr);
+    for (int place = 0; place < 24; ++place) {
+      const int caught = caught_by(*i, [&] {
         AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
         count_but<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(
             p, replacement_of(GetParam(), p, place));
-        AMASIA_CUDA(cudaDeviceSynchronize());
-        if (!i->verify().passed) seen[static_cast<std::size_t>(place)] = true;
-      }
-    }
-    for (int place = 0; place < places; ++place) {
-      EXPECT_EQ(seen[static_cast<std::size_t>(place)], GetParam() != Single::none)
+      });
+      EXPECT_EQ(caught >= 0, GetParam() != Once::none)
           << size.at("bins") << " bins, place " << place;
     }
   }
 }
 
-std::string single_name(const testing::TestParamInfo<Single>& info) {
+std::string once_name(const testing::TestParamInfo<Once>& info) {
   constexpr const char* names[] = {"None",         "Lost",           "Doubled",
                                    "NeighbourKey", "NeighbourChunk", "StaleStage"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, HistogramSingleFault,
-                         testing::Values(Single::none, Single::lost, Single::doubled,
-                                         Single::neighbour_key, Single::neighbour_chunk,
-                                         Single::stale_stage),
-                         single_name);
+                         testing::Values(Once::none, Once::lost, Once::doubled, Once::neighbour_key,
+                                         Once::neighbour_chunk, Once::stale_stage),
+                         once_name);
 
-// --- a reader that is too early
-// -------------------------------------------------------------------------------
+// ---- a reader that is too early
 
 constexpr int pieces = 240, piece_counters = 65;
 
@@ -185,8 +170,7 @@ TEST_F(HistogramEarlyReader, IsCaughtInWhatLaunchesHandOver) {
   }
 }
 
-// --- counters that overflow unseen
-// -------------------------------------------------------------------------------
+// ---- counters that overflow unseen
 
 __global__ void fill_tail(std::uint32_t* keys, std::int64_t first, std::int64_t count) {
   const std::int64_t i = first + blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;

@@ -56,17 +56,13 @@ __global__ void lavamd_forces(const Problem p, Fault fault, Once once, Place pla
 
 void run(const Problem& p, Fault fault, Once once = Once::none, Place place = {}) {
   lavamd_forces<<<static_cast<unsigned>(p.boxes), 128>>>(p, fault, once, place);
-  AMASIA_CUDA(cudaGetLastError());
-  AMASIA_CUDA(cudaDeviceSynchronize());
 }
 
 TEST_P(LavamdMutants, AreCaught) {
   const auto i = instance("lavamd", {{"boxes1d", "4"}, {"particles", "99"}});
   for (int challenge = 0; challenge <= i->challenges(); ++challenge) {
     i->pose(challenge);
-    i->reset(nullptr);
-    if (GetParam() != Fault::nothing) run(problem_of<Problem>(*i), GetParam());
-    expect_verdict(*i);
+    expect_caught(*i, [&](Fault fault) { run(problem_of<Problem>(*i), fault); });
   }
 }
 
@@ -77,16 +73,13 @@ class LavamdOnce : public OnDevice<> {};
 TEST_F(LavamdOnce, FaultsOfOnePairAreCaught) {
   const auto i = instance("lavamd", {{"boxes1d", "3"}, {"particles", "100"}});
   const Place places[] = {{0, 0, 1, 0}, {13, 57, 26, 99}, {26, 99, 7, 31}};
-  for (int challenge = 0; challenge <= i->challenges(); ++challenge) {
-    i->pose(challenge);
+  for (int input = 0; input <= i->challenges(); ++input) {
     for (const Place& place : places) {
       for (const Once once :
            {Once::none, Once::lost, Once::twice, Once::charge, Once::wrong_box, Once::rounded}) {
-        i->reset(nullptr);
-        run(problem_of<Problem>(*i), Fault::none, once, place);
-        EXPECT_EQ(i->verify().passed, once == Once::none)
-            << "input " << challenge << ", box " << place.home << ", fault "
-            << static_cast<int>(once);
+        const auto run_once = [&] { run(problem_of<Problem>(*i), Fault::none, once, place); };
+        EXPECT_EQ(passes(*i, input, run_once), once == Once::none)
+            << "input " << input << ", box " << place.home << ", fault " << static_cast<int>(once);
       }
     }
   }

@@ -2,7 +2,6 @@
 // launch. Beside the faults that all apps have, faults that happen once, in one cell.
 #include <algorithm>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -29,20 +28,15 @@ enum class Once {
   leftover,  // it was right, and is overwritten when all others have been computed
 };
 
-struct FaultInCell {
-  Once what = Once::nothing;
-  std::int64_t row = 0, column = 0;
-};
-
 /// `early`: band 1 of `columns-128` takes the words of band 0 without looking whose run they are
 /// of.
-__global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, FaultInCell once,
+__global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, Single<Once> once,
                             bool early) {
   const std::int64_t r = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   const std::int64_t c = diagonal - r;
   if (r >= p.ref.rows || c < 0 || c >= p.ref.columns) return;
   if (fault == Fault::skipped_tile && r / tile == 2 && c / tile == 3) return;
-  const bool here = r == once.row && c == once.column;
+  const Once here = once.at(r, c);
   const auto at = [&](std::int64_t row, std::int64_t column) {
     if (row < 0) return nw::border(column + (fault == Fault::edge ? 2 : 1), p.penalty);
     if (column < 0) return nw::border(row + 1, p.penalty);
@@ -54,31 +48,28 @@ __global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, F
     return halo ? -1 : p.score.at(row, column);
   };
   // Better than any match, so that it decides whatever the neighbours are
-  const int more = here && once.what == Once::misread ? 30 : 0;
-  const int north = here && once.what == Once::stale ? 1000 : at(r - 1, c);
+  const int more = here == Once::misread ? 30 : 0;
+  const int north = here == Once::stale ? 1000 : at(r - 1, c);
   const int diagonal_step = at(r - 1, c - 1) + p.ref.at(r, c) + more;
   const int gap = max(north, at(r, c - 1)) - p.penalty;
-  p.score.at(r, c) = max(diagonal_step, gap) + (here && once.what == Once::score ? 1 : 0);
+  p.score.at(r, c) = max(diagonal_step, gap) + (here == Once::score ? 1 : 0);
 }
 
-__global__ void overwrite(nw::Problem p, FaultInCell once) {
+__global__ void overwrite(nw::Problem p, Single<Once> once) {
   p.score.at(once.row, once.column) -= 1;
 }
 
-void compute(const nw::Problem& p, Fault fault, FaultInCell once = {}, bool early = false) {
+void compute(const nw::Problem& p, Fault fault, const Single<Once>& once = {}, bool early = false) {
   for (std::int64_t d = 0; d < p.ref.rows + p.ref.columns - 1; ++d) {
     nw_diagonal<<<static_cast<unsigned>((p.ref.rows + 127) / 128), 128>>>(p, d, fault, once, early);
-    AMASIA_CUDA(cudaGetLastError());
   }
   if (once.what == Once::leftover) overwrite<<<1, 1>>>(p, once);
-  AMASIA_CUDA(cudaDeviceSynchronize());
+  synchronize();
 }
 
 TEST_P(NwMutants, AreCaught) {
   const auto i = instance("nw", {{"rows", "67"}, {"cols", "301"}});
-  i->reset(nullptr);
-  if (GetParam() != Fault::nothing) compute(problem_of<nw::Problem>(*i), GetParam());
-  expect_verdict(*i);
+  expect_caught(*i, [&](Fault fault) { compute(problem_of<nw::Problem>(*i), fault); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, NwMutants, every_fault, fault_name);
@@ -91,16 +82,14 @@ TEST_P(NwFaultsOnce, IsCaughtAtItsPlace) {
   constexpr std::int64_t rows = 1203, cols = 1501;
   const auto i = instance("nw", {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
   const nw::Problem& p = problem_of<nw::Problem>(*i);
-  std::mt19937_64 random(11);
-  std::vector<FaultInCell> places{{GetParam(), 0, 0},
-                                  {GetParam(), 0, cols - 1},
-                                  {GetParam(), rows - 1, 0},
-                                  {GetParam(), rows - 1, cols - 1}};
-  for (int n = 0; n < 20; ++n) {
-    places.push_back({GetParam(), static_cast<std::int64_t>(random() % rows),
-                      static_cast<std::int64_t>(random() % cols)});
+  std::vector<Single<Once>> all{{GetParam(), 0, 0, 0},
+                                {GetParam(), 0, 0, cols - 1},
+                                {GetParam(), 0, rows - 1, 0},
+                                {GetParam(), 0, rows - 1, cols - 1}};
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    all.push_back({GetParam(), 0, anywhere(1, n, rows), anywhere(2, n, cols)});
   }
-  for (const FaultInCell& once : places) {
+  for (const Single<Once>& once : all) {
     i->reset(nullptr);
     compute(p, Fault::none, once);
     const Verdict v = i->verify();
@@ -142,7 +131,7 @@ TEST_F(NwRecurrence, AgreesWithTheReference) {
     EXPECT_TRUE(i->verify().passed);
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c) {
-        compute(p, Fault::none, {Once::score, r, c});
+        compute(p, Fault::none, {Once::score, 0, r, c});
         EXPECT_FALSE(i->verify().passed) << r << " " << c << " penalty " << penalty;
       }
     }
@@ -182,9 +171,8 @@ TEST_F(NwRecurrence, HoldsPastTwoToTheThirtyOneCells) {
     EXPECT_EQ(right.checked, p.score.rows * p.score.columns);
   }
   for (const std::int64_t row : {std::int64_t{0}, p.score.rows - 1}) {
-    const FaultInCell once{Once::leftover, row, p.score.columns - 1};
-    overwrite<<<1, 1>>>(p, once);
-    AMASIA_CUDA(cudaDeviceSynchronize());
+    overwrite<<<1, 1>>>(p, {Once::leftover, 0, row, p.score.columns - 1});
+    synchronize();
     const Verdict wrong = i->verify();
     EXPECT_FALSE(wrong.passed) << row;
     ASSERT_FALSE(wrong.first_mismatches.empty());
