@@ -16,8 +16,8 @@
 #include "apps/cfd/mesh.hpp"
 #include "apps/cfd/schedules.hpp"
 #include "harness/registry.hpp"
+#include "inputs/formats/text_writer.hpp"
 #include "tests/files.hpp"
-#include "tests/mesh_file.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia::cfd {
@@ -120,15 +120,37 @@ TEST(CfdMesh, OrderDecidesHowFarNeighboursAre) {
   EXPECT_GT(typical_distance(Order::scattered), 24576 / 5);
 }
 
+/// In Rodinia's format, each number with the digits that restore it exactly.
+void write_mesh_file(const std::string& path, const Mesh& mesh) {
+  formats::TextWriter file(path);
+  file.number(mesh.elements(), '\n');
+  for (std::int64_t i = 0; i < mesh.elements(); ++i) {
+    file.number(mesh.areas[i], ' ');
+    for (std::int64_t face = faces * i; face < faces * (i + 1); ++face) {
+      const std::int32_t neighbour = mesh.neighbours[face];
+      file.number(neighbour == far_field ? std::int64_t{-1} : std::int64_t{neighbour} + 1, ' ');
+      for (int axis = 0; axis < 3; ++axis) {
+        file.number(-mesh.normals[3 * face + axis], ' ');
+      }
+    }
+  }
+  file.finish();
+}
+
 TEST(CfdMesh, IsReadFromAFile) {
   const TemporaryFolder folder;
   const std::string path = folder / "mesh";
   const Mesh mesh = generate_mesh(97, Order::scattered, seed);
-  formats::write_mesh_file(path, mesh);
-  const Parameters p(parameter_specs(), {{"elements", "97"}, {"mesh_file", path}});
-  EXPECT_EQ(host_mesh(p, seed + 1).normals, mesh.normals);
-  const Parameters other(parameter_specs(), {{"elements", "98"}, {"mesh_file", path}});
-  EXPECT_TRUE(contains(message_of<UsageError>([&] { (void)host_mesh(other, seed); }),
+  write_mesh_file(path, mesh);
+  const auto read = [&](const char* elements) {
+    return host_mesh(Parameters(parameter_specs(), {{"elements", elements}, {"mesh_file", path}}),
+                     seed + 1);
+  };
+  const Mesh again = read("97");
+  EXPECT_EQ(again.areas, mesh.areas);
+  EXPECT_EQ(again.neighbours, mesh.neighbours);
+  EXPECT_EQ(again.normals, mesh.normals);
+  EXPECT_TRUE(contains(message_of<UsageError>([&] { (void)read("98"); }),
                        "expected a mesh of 98 elements, found 97: pass elements=97"));
 }
 
@@ -266,8 +288,6 @@ TEST(CfdApp, SizesHaveOneElementPrimesAndRodinias) {
     EXPECT_TRUE(has(Preset::smoke, elements));
   EXPECT_TRUE(has(Preset::paper, 193474));
   EXPECT_TRUE(has(Preset::sweep, 50331648));  // normals beyond 2^31 bytes
-  for (const Schedule& s : app->schedules()) EXPECT_FALSE(s.summary.empty());
-  EXPECT_EQ(app->schedules().front().name, iso_name);
 }
 
 TEST(CfdApp, WorkAndMemoryGrowWithTheMesh) {
@@ -284,19 +304,14 @@ TEST(CfdApp, WorkAndMemoryGrowWithTheMesh) {
 }
 
 TEST(CfdApp, RefusesWhatItCannotRun) {
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, std::string>>{{"elements", "0"},
-                                                        {"elements", "-3"},
-                                                        {"elements", "536870913"},
-                                                        {"elements", "many"},
-                                                        {"iterations", "0"},
-                                                        {"iterations", "131073"},
-                                                        {"order", "sorted"},
-                                                        {"areas", "1"}}) {
-    EXPECT_TRUE(contains(message_of<UsageError>([&] {
-                           Parameters(parameter_specs(), {{name, value}});
-                         }),
-                         name));
+  for (const auto& wrong :
+       std::vector<std::map<std::string, std::string>>{{{"elements", "0"}},
+                                                       {{"elements", "536870913"}},
+                                                       {{"iterations", "0"}},
+                                                       {{"iterations", "131073"}},
+                                                       {{"order", "sorted"}}}) {
+    EXPECT_TRUE(contains(message_of<UsageError>([&] { Parameters(parameter_specs(), wrong); }),
+                         wrong.begin()->first));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "apps/srad/srad.hpp"
 #include "apps/srad/strip.hpp"
 #include "harness/registry.hpp"
+#include "tests/apps/srad_replay.hpp"
 
 namespace amasia::srad {
 namespace {
@@ -28,53 +29,21 @@ Parameters size(std::int64_t rows, std::int64_t cols, int iterations, int lambda
                                         {"lambda", std::to_string(lambda)}});
 }
 
-Image<float> input(std::int64_t rows, std::int64_t columns, int challenge) {
-  Image<float> image{rows, columns, {}};
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      image.pixels.push_back(generated_pixel(5, challenge, r, c, columns));
-    }
-  }
-  return image;
-}
-
 Image<double> exact(const Image<float>& image) {
   return {image.rows, image.columns, {image.pixels.begin(), image.pixels.end()}};
 }
 
-/// One iteration with the roundings of the device.
-Image<float> iterate_fp32(const Image<float>& image, double lambda_quarter) {
+double scale_of(const Image<float>& image) {
   long long values = 0, squares = 0;
   for (const float pixel : image.pixels) {
     values += quantised(pixel);
     squares += static_cast<long long>(quantised(pixel)) * quantised(pixel);
   }
-  const auto pixels = static_cast<std::int64_t>(image.pixels.size());
-  const Speckle k = speckle_of(speckle_scale(values, squares, pixels));
-  const std::int64_t rows = image.rows, columns = image.columns;
-  const auto at = [&](std::int64_t r, std::int64_t c) {
-    return image.pixels[std::clamp<std::int64_t>(r, 0, rows - 1) * columns +
-                        std::clamp<std::int64_t>(c, 0, columns - 1)];
-  };
-  const auto gradient = [&](std::int64_t r, std::int64_t c) {
-    return Gradient{at(r - 1, c) - at(r, c), at(r + 1, c) - at(r, c), at(r, c - 1) - at(r, c),
-                    at(r, c + 1) - at(r, c)};
-  };
-  const auto coefficient = [&](std::int64_t r, std::int64_t c) {
-    r = std::min(r, rows - 1);
-    c = std::min(c, columns - 1);
-    return diffusion(at(r, c), gradient(r, c), k);
-  };
-  Image<float> next{rows, columns, {}};
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const Gradient d = gradient(r, c);
-      next.pixels.push_back(diffused(at(r, c), inflow(d, coefficient(r, c), coefficient(r, c + 1)),
-                                     d.south, coefficient(r + 1, c),
-                                     static_cast<float>(lambda_quarter)));
-    }
-  }
-  return next;
+  return speckle_scale(values, squares, static_cast<std::int64_t>(image.pixels.size()));
+}
+
+Image<float> iterate_fp32(const Image<float>& image, double lambda_quarter) {
+  return iterate_fp32(image, speckle_of(scale_of(image)), static_cast<float>(lambda_quarter));
 }
 
 // ---- the computation
@@ -84,7 +53,7 @@ TEST(SradKernel, IsWithinTheBoundOfTheFormulaInEveryIteration) {
        {std::array{1, 1, 5, 500}, std::array{1, 37, 20, 500}, std::array{41, 1, 20, 1000},
         std::array{31, 33, 300, 500}, std::array{97, 120, 40, 1000}, std::array{64, 48, 40, 1}}) {
     for (const int challenge : {0, 1}) {
-      Image<float> image = input(rows, columns, challenge);
+      Image<float> image = generated(rows, columns, challenge);
       double worst = 0;
       for (int i = 0; i < iterations; ++i) {
         const Image<float> next = iterate_fp32(image, lambda / 4000.0);
@@ -100,7 +69,7 @@ TEST(SradKernel, IsWithinTheBoundOfTheFormulaInEveryIteration) {
 
 TEST(SradKernel, KeepsPixelsInTheRangeOfTheInput) {
   for (const int challenge : {0, 1}) {
-    Image<float> image = input(40, 50, challenge);
+    Image<float> image = generated(40, 50, challenge);
     for (const float pixel : image.pixels) {
       EXPECT_GE(pixel, 1.0f);
       EXPECT_LE(pixel, 2.72f);
@@ -135,18 +104,15 @@ TEST(SradSums, RoundToWholeQuanta) {
 
 TEST(SradSums, GiveTheScaleOfTheImage) {
   for (const int challenge : {0, 1}) {
-    const Image<float> image = input(123, 77, challenge);
-    long long values = 0, squares = 0;
+    const Image<float> image = generated(123, 77, challenge);
     double sum = 0, sum_of_squares = 0;
     for (const float pixel : image.pixels) {
-      values += quantised(pixel);
-      squares += static_cast<long long>(quantised(pixel)) * quantised(pixel);
       sum += pixel;
       sum_of_squares += double{pixel} * pixel;
     }
     const double n = 123 * 77, mean = sum / n;
     const double q0 = (sum_of_squares / n - mean * mean) / (mean * mean);
-    EXPECT_NEAR(speckle_scale(values, squares, 123 * 77), q0, 1e-5 * q0);
+    EXPECT_NEAR(scale_of(image), q0, 1e-5 * q0);
   }
 }
 
@@ -170,7 +136,7 @@ TEST(SradSums, CannotOverflow) {
 // ---- the references and the comparison
 
 TEST(SradReference, SeesOneWrongPixel) {
-  const Image<float> before = input(33, 47, 0);
+  const Image<float> before = generated(33, 47, 0);
   const Image<float> after = iterate_fp32(before, 0.125);
   ASSERT_TRUE(check_step(before, after, 0.125).passed);
   for (const std::size_t pixel : {std::size_t{0}, std::size_t{500}, after.pixels.size() - 1}) {
@@ -187,7 +153,7 @@ TEST(SradReference, SeesOneWrongPixel) {
 }
 
 TEST(SradReference, SeesAWrongScaleAndAWrongWeight) {
-  const Image<float> before = input(33, 47, 1);
+  const Image<float> before = generated(33, 47, 1);
   EXPECT_FALSE(check_step(before, iterate_fp32(before, 0.1251), 0.125).passed);
   Image<float> moved = before;  // the sums of another image
   moved.pixels[3] *= 1.2f;
@@ -196,7 +162,7 @@ TEST(SradReference, SeesAWrongScaleAndAWrongWeight) {
 }
 
 TEST(SradReference, ConservesTheSum) {
-  Image<double> image = exact(input(19, 23, 1));
+  Image<double> image = exact(generated(19, 23, 1));
   const double sum = std::accumulate(image.pixels.begin(), image.pixels.end(), 0.0);
   for (int i = 0; i < 10; ++i) image = iterate(image, 0.125);
   EXPECT_NEAR(std::accumulate(image.pixels.begin(), image.pixels.end(), 0.0), sum, 1e-9 * sum);

@@ -8,7 +8,6 @@
 #include "inputs/errors.hpp"
 #include "inputs/formats/mesh.hpp"
 #include "tests/files.hpp"
-#include "tests/mesh_file.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia::formats {
@@ -41,15 +40,6 @@ TEST_F(MeshFormatTest, NumbersNeighboursFromZeroAndTurnsNormalsInwards) {
   EXPECT_EQ(mesh.normals[9], 1);
   EXPECT_EQ(mesh.normals[12 + 4], -1e-3f);
   EXPECT_EQ(mesh.normals.size(), 24u);
-}
-
-TEST_F(MeshFormatTest, IsReadAsItWasWritten) {
-  const Mesh mesh = read(two_elements, 2);
-  write_mesh_file(path, mesh);
-  const Mesh again = read_mesh_file(path, 2);
-  EXPECT_EQ(again.areas, mesh.areas);
-  EXPECT_EQ(again.neighbours, mesh.neighbours);
-  EXPECT_EQ(again.normals, mesh.normals);
 }
 
 TEST_F(MeshFormatTest, ErrorsNameTheLineAndWhatWasExpected) {
