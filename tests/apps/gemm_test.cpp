@@ -572,8 +572,8 @@ TEST(ThreeProductsOfTiny, LoseBitsOfLo) {
   for (const auto& [exponent, error] : {std::pair{-120, 0x1p-16}, {-126, 0x1p-10}}) {
     Errors errors;
     for (int i = 0; i < 200; ++i) {
-      make(random, a, b, [exponent = exponent](auto& a, auto& b, auto i, float x, float y) {
-        a[i] = std::ldexp(x, exponent), b[i] = std::ldexp(y, 60);
+      make(random, a, b, [exponent = exponent](auto& x_of, auto& y_of, auto j, float x, float y) {
+        x_of[j] = std::ldexp(x, exponent), y_of[j] = std::ldexp(y, 60);
       });
       errors.add(three_products(a, b), a, b);
     }
