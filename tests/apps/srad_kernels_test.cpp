@@ -80,9 +80,9 @@ Image<float> by_strips(const Padded& image, const Speckle& k, const Division& di
 
 TEST(SradWalker, ComputesEveryPixelAsThePlainKernelDoes) {
   const Speckle k = speckle_of(0.08);
-  for (const auto& [rows, columns] :
-       {std::array{1, 1}, std::array{1, 37}, std::array{9, 2}, std::array{3, 32},
-        std::array{11, 120}, std::array{9, 121}, std::array{2, 122}, std::array{2, 123}}) {
+  for (const auto& [rows, columns] : {std::array{1, 1}, std::array{1, 37}, std::array{9, 2},
+                                      std::array{3, 32}, std::array{11, 120}, std::array{9, 121},
+                                      std::array{2, 122}, std::array{2, 123}, std::array{2, 241}}) {
     const Image<float> image = generated(rows, columns, 0);
     const std::vector<float> expected = iterate_fp32(image, k, quarter).pixels;
     const Division division = Division::of(rows, columns, 1);
