@@ -38,7 +38,7 @@ def test_version_is_the_projects(amasia):
 def test_list_fits_the_page(amasia, arguments):
     result = amasia("list", *arguments, status=0)
     assert not too_wide(result.stdout)
-    assert arguments or len(result.stdout.splitlines()) <= 40
+    assert arguments or len(result.stdout.splitlines()) <= 44
 
 
 @pytest.mark.parametrize(
