@@ -28,6 +28,23 @@ void bend(Row& row, double last) {
   for (Sample& s : row.samples) s.time_ms *= static_cast<float>(1 + (last - 1) * s.round / rounds);
 }
 
+TEST(Floor, ThatIsBeatenColdIsNone) {
+  GroupResult group = sample_group(512);
+  EXPECT_FALSE(faster_than_floor(group));
+  const Row& tma = group.rows[2];
+  group.floor = Floor{(tma.time_ms->low + tma.time_ms->high) / 2, 0, 0};
+  for (Row& row : group.rows) {
+    if (row.role == Role::best) row.time_ms.reset();
+  }
+  EXPECT_FALSE(faster_than_floor(group)) << "within the interval";
+  group.floor = Floor{tma.time_ms->high * 1.001, 0, 0};
+  const auto invalid = faster_than_floor(group);
+  ASSERT_TRUE(invalid);
+  EXPECT_EQ(invalid->kind, InvalidKind::floor);
+  group.key.cache = CacheMode::hot;  // what is in the cache need not come from memory
+  EXPECT_FALSE(faster_than_floor(group));
+}
+
 /// A group of 40 rounds whose samples scatter by 0.4 %.
 GroupResult long_group() {
   GroupResult group = sample_group(512);
