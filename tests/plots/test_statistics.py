@@ -17,11 +17,13 @@ from plots.statistics.between import (
     Pool,
     SessionValue,
     difference,
+    log_error,
     predict,
 )
-from plots.statistics.claims import most_difference
+from plots.statistics.claims import NOT_BETWEEN_RUNS, claim_between_runs, most_difference
 from plots.statistics.intervals import (
     benjamini_hochberg,
+    geometric_mean,
     independent_ratio,
     median_interval,
     ratio_of_rounds,
@@ -330,3 +332,21 @@ def test_numbers_as_people_read_them():
 )
 def test_a_claim_has_the_digits_that_it_needs(ratio, low, high, text):
     assert claimed_ratio(ratio, low, high) == text
+
+
+def test_ratios_have_a_geometric_mean():
+    assert geometric_mean([0.5, 2, 4]) == pytest.approx(4 ** (1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "coverage", "error"),
+    [(0.9, 1.1, 0.95, 0.05119244461760933), (1, 1, 0.9, 0), (1, 2, 1, 0)],
+)
+def test_the_error_of_an_interval(low, high, coverage, error):
+    assert log_error(low, high, coverage) == pytest.approx(error, rel=1e-12)
+
+
+def test_a_claim_falls_where_a_new_session_may_go_either_way():
+    for claim in ("faster", "slower"):
+        assert claim_between_runs(claim, 1, 1.2) == NOT_BETWEEN_RUNS
+        assert claim_between_runs(claim, 1.01, 1.2) == claim
