@@ -16,7 +16,7 @@ class SradMutants : public Mutants {};
 constexpr int pretended_tile = 64;
 
 /// What happens once. kept: the pixel is not diffused. west: that neighbour is taken from the
-/// iteration before. coefficient: the pixel's own C in place of the southern one. beside: the
+/// iteration before. coefficient: the southern C is 0. beside: the
 /// result of the pixel beside. sum: the pixel is missing in the sums.
 enum class Once { nothing, kept, west, coefficient, beside, sum };
 
