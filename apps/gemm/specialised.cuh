@@ -210,9 +210,11 @@ __device__ __forceinline__ void consume_described(const Stages<typename Producer
     acc.clear();
     const auto multiply = [&] {
       stages.wait(state);
+      // Asked for before the slice is multiplied: behind it, a warp would wait for the answer.
+      const bool ends = stages.slice(state)->ends;
       const unsigned a = async::shared_address(stages.at(state));
       Tile::multiply(acc, typename Tile::Left{a, thread}, a + Tile::a_bytes, thread, [](int) {});
-      return stages.slice(state)->ends;
+      return ends;
     };
     const auto release = [&] {
       Producer::release(stages.empty(state));
