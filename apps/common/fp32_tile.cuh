@@ -70,10 +70,12 @@ struct Fp32Tile {
   };
 
   /// acc += A B of one slice. While a chunk is multiplied, `left` hands out the next one, two rows
-  /// for each of its four columns; between(chunk) is what a mover does meanwhile. The order of the
-  /// FFMA is written out, back and forth over the columns, so that one operand is always in the
-  /// reuse cache of the register file: most of what FFMA lose to bank conflicts (README).
-  template <class Rows, class Between>
+  /// for each of its four columns; between(chunk) is what a mover does meanwhile, behind BEHIND
+  /// rows of the first column. A load that starts beside the chunk's first ones may share one of
+  /// the six scoreboards with them, and is then waited for with them. The order of the FFMA is
+  /// written out, back and forth over the columns, so that one operand is always in the reuse cache
+  /// of the register file: most of what FFMA lose to bank conflicts (README).
+  template <int BEHIND = 0, class Rows, class Between>
   static __device__ __forceinline__ void multiply(Accumulator& acc, Rows&& left, unsigned b,
                                                   int thread, Between&& between) {
     constexpr int tm = rows_per_thread, tn = columns_per_thread;
@@ -89,7 +91,7 @@ struct Fp32Tile {
     for (int i = 0; i < tm; ++i) fetch(0, i, 0);
 #pragma unroll 2
     for (int chunk = 0; chunk < chunks; ++chunk) {
-      between(chunk);
+      if (BEHIND == 0) between(chunk);
       const int next = chunk + 1;  // after the last one whatever `left` likes: it is not used
       left.before(next);
 #pragma unroll
@@ -102,6 +104,7 @@ struct Fp32Tile {
         }
 #pragma unroll
         for (int i = 0; i < tm; ++i) {
+          if (BEHIND > 0 && q == 0 && i == BEHIND) between(chunk);
           if (i == 5 || i == 6) fetch((chunk + 1) & 1, 2 * q + i - 5, next);
 #pragma unroll
           for (int step = 0; step < tn; ++step) {

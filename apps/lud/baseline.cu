@@ -50,7 +50,7 @@ struct ThroughRegisters {
   using Feed = RegisterFeed;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 2;
+  static constexpr int cluster = 1, stages = 2, rows_before = 1;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight =
       Pieces<Tile>::per_chunk * 16 * Tile::threads;  // in registers

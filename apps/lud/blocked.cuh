@@ -24,8 +24,8 @@
 //
 // - Mover(shared, ...): starts the first copies of a tile.
 // - acquire(), slice(), release(): the next slice of the operands.
-// - between(chunk): what it does while one is multiplied; between_all(): where a warp has nothing
-//   to multiply.
+// - between(chunk): what it does while one is multiplied, in a large tile behind rows_before rows;
+//   between_all(): where a warp has nothing to multiply.
 // - finish(acc, thread): the result to global memory.
 #pragma once
 
@@ -55,6 +55,8 @@ struct NoMaps {};
 /// What a mover does while its tile takes a slice.
 template <class Mover>
 struct Between {
+  static constexpr int rows_before = Mover::rows_before;
+
   Mover& mover;
   __device__ __forceinline__ void operator()(int chunk) const { mover.between(chunk); }
   __device__ __forceinline__ void all() const { mover.between_all(); }

@@ -37,7 +37,7 @@ inline BlockedMaps blocked_maps(const Problem& p, int a_rows, int a_columns, int
 /// keeps its rows off each other's banks: a large tile's in two stages, a small one's in one.
 template <class Tile, int A_ROWS>
 struct BoxRing {
-  static constexpr int stages = 3;
+  static constexpr int stages = 3, rows_before = 0;
   static constexpr int boxes_per_stage = Tile::c_boxes_per_stage;
   static constexpr int stages_of_c = Tile::c_boxes / boxes_per_stage;
   static constexpr int row_bytes = Tile::k * 4;

@@ -35,21 +35,21 @@ struct Pieces<BlockTile> {
   static_assert(of_a % per_chunk == 0 && per_chunk * Tile::chunks == count,
                 "each chunk of the inner product brings a share, of one operand");
 
-  const float* slice;  // first piece of A
-  const float* a;      // next piece of A
-  const float* b;      // next piece of B
+  const float* a;     // first piece of the slice's A
+  const float* b;     // of its B
+  const float* from;  // next piece
+  int step;
   int a_step, b_step;  // elements from piece to piece
   int rows_below, rows_left;
-  unsigned to_a, to_b;  // first pieces in a stage
+  unsigned to_a, to_b, to;  // first pieces in a stage, and the next one
 
   __device__ Pieces(const Problem& p, const TileProduct& t, int thread) {
     const Grid<float> left = grid_of(p, t.a_source), right = grid_of(p, t.b_source);
     const int row = thread / (Tile::k / 4), chunk = thread % (Tile::k / 4);
     const int line = thread / (Tile::n / 4);
     const int last = static_cast<int>(left.rows) - 1 - t.a_row;
-    slice = &left.at(t.a_row + (row < last ? row : last), t.a_column + 4 * chunk);
-    a = slice;
-    rows_below = rows_left = last - row;
+    a = &left.at(t.a_row + (row < last ? row : last), t.a_column + 4 * chunk);
+    rows_below = last - row;
     a_step = a_rows * static_cast<int>(left.pitch);
     const int last_column = static_cast<int>(right.pitch) - 4;
     const int column = t.b_column + thread % (Tile::n / 4) * 4;
@@ -57,37 +57,35 @@ struct Pieces<BlockTile> {
     b_step = b_rows * static_cast<int>(right.pitch);
     to_a = static_cast<unsigned>(row * Tile::k * 4 + 16 * swizzled_chunk(row, chunk));
     to_b = static_cast<unsigned>(Tile::a_bytes + thread * 16);
+    repeat_slice();
   }
   /// move(place in the stage, source) for the pieces that are due with a chunk.
   template <class Move>
   __device__ __forceinline__ void share(int chunk, Move&& move) {
-    constexpr int chunks_of_a = of_a / per_chunk;
-    const bool of_left = chunk < chunks_of_a;
-    unsigned to = of_left
-                      ? to_a + static_cast<unsigned>(chunk * per_chunk * stride)
-                      : to_b + static_cast<unsigned>((chunk - chunks_of_a) * per_chunk * stride);
+    if (chunk == of_a / per_chunk) {  // a few selects; a branch would have loads waited for
+      from = b;
+      to = to_b;
+      step = b_step;
+      rows_left = of_b * a_rows;
+    }
 #pragma unroll
     for (int i = 0; i < per_chunk; ++i, to += stride) {
-      if (of_left) {
-        move(to, a);
-        rows_left -= a_rows;
-        if (rows_left >= 0) a += a_step;
-      } else {
-        move(to, b);
-        b += b_step;
-      }
+      move(to, from);
+      rows_left -= a_rows;
+      if (rows_left >= 0) from += step;
     }
   }
   __device__ void next_slice() {
-    slice += Tile::k;
-    a = slice;
-    rows_left = rows_below;
+    a += Tile::k;
+    b += static_cast<std::int64_t>(of_b) * b_step;
+    repeat_slice();
   }
-  /// Back to the slice before, instead of next_slice(), where there is no next one.
+  /// The same slice again, where there is no next one.
   __device__ void repeat_slice() {
-    a = slice;
+    from = a;
+    to = to_a;
+    step = a_step;
     rows_left = rows_below;
-    b -= static_cast<std::int64_t>(of_b) * b_step;
   }
 };
 

@@ -34,7 +34,7 @@ struct AtOnce {
   using Feed = CopyFeed<1>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 1;
+  static constexpr int cluster = 1, stages = 1, rows_before = 0;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight = Tile::slice_bytes;
 

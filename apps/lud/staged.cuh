@@ -57,7 +57,7 @@ template <class Tile>
 struct SliceRing {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 3;
+  static constexpr int cluster = 1, stages = 3, rows_before = 0;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
   static constexpr int groups = Tile::columns_per_thread / 4;

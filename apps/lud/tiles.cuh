@@ -52,7 +52,8 @@ struct BlockTile : matrix::Fp32Tile<panel_width> {
   static __device__ __forceinline__ void advance(Accumulator& acc, unsigned slice, int, unsigned,
                                                  const TileProduct&, int thread,
                                                  Between&& between) {
-    Fp32Tile::multiply(acc, Left(slice, thread), slice + a_bytes, thread, between);
+    Fp32Tile::multiply<std::decay_t<Between>::rows_before>(acc, Left(slice, thread),
+                                                           slice + a_bytes, thread, between);
   }
 };
 

@@ -62,11 +62,6 @@ ACCEPTED = [
     Accepted("lud/baseline", r"tensor_update<.*RegisterFeed", PRODUCERS),
     Accepted(
         "lud/baseline",
-        r"product<.*BlockTile",
-        "to be mended: two loads of a slice are waited for after 23 instructions",
-    ),
-    Accepted(
-        "lud/baseline",
         r"product<.*SolveTile",
         "warps that have nothing to multiply bring the next slice, three shares at a time",
     ),
