@@ -2,7 +2,7 @@
 // Rodinia; at the other schedules a block puts its own records there, where most neighbours of 256
 // consecutive elements are found, and a barrier makes them visible.
 #include "apps/cfd/iso.cuh"
-#include "apps/cfd/records.cuh"
+#include "apps/cfd/resident.cuh"
 
 namespace amasia::cfd {
 namespace {
@@ -51,6 +51,7 @@ std::vector<ConfigOf<Problem>> baseline_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(baseline_fluxes, 1, 0));
   add_records(all, baseline_stage, {1, 0, sizeof(Record) * tile_threads});
+  add_resident<Mover>(all, 0);
   return all;
 }
 

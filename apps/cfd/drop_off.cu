@@ -2,8 +2,7 @@
 // (Svedin et al. 2021, algorithm 3). It can carry a gather: first faces travel, then what they
 // name. A thread that walks has two elements in flight: faces of the second, records of the next.
 #include "apps/cfd/iso.cuh"
-#include "apps/cfd/records.cuh"
-#include "variants/ptx/cp_async.cuh"
+#include "apps/cfd/slots.cuh"
 
 namespace amasia::cfd {
 namespace {
@@ -140,6 +139,7 @@ std::vector<ConfigOf<Problem>> drop_off_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(drop_off_fluxes, 2, sizeof(IsoSlots)));
   add_records(all, drop_off_stage, {1, sizeof(Slots), sizeof(Slots)});
+  add_resident<AheadMover<true>>(all, sizeof(SlotShare::slot));
   return all;
 }
 

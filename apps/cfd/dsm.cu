@@ -1,8 +1,8 @@
-// cfd/dsm: the blocks of a cluster take neighbouring tiles and read each other's variables, so that
-// a neighbour is found in shared memory if it lies in one of the cluster's tiles. `read`: it is
-// read where its own block keeps it. `multicast`: the copy engine brings each tile to all blocks.
+// cfd/dsm: the blocks of a cluster take neighbouring tiles, so that a neighbour is found in shared
+// memory if it lies in one of them. At iso and resident it is read where its own block keeps it; of
+// records the copy engine brings each tile to all blocks.
 #include "apps/cfd/iso.cuh"
-#include "apps/cfd/records.cuh"
+#include "apps/cfd/resident.cuh"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/cluster_loads.cuh"
 
@@ -43,25 +43,23 @@ __global__ void __launch_bounds__(iso_threads) dsm_fluxes(IsoView v) {
   dsm::cluster_sync();  // nobody leaves while others read
 }
 
-enum class Way { read, multicast };
-
-template <Way WAY, int CLUSTER>
+template <int CLUSTER>
 struct ClusterTiles {
-  alignas(128) Record records[WAY == Way::read ? 1 : CLUSTER][tile_threads];
+  alignas(128) Record records[CLUSTER][tile_threads];
   tma::Barrier arrived;
 };
 
-template <Way WAY, int CLUSTER>
+template <int CLUSTER>
 __global__ void __launch_bounds__(tile_threads) dsm_stage(StageView v) {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<ClusterTiles<WAY, CLUSTER>*>(memory);
+  auto& shared = *reinterpret_cast<ClusterTiles<CLUSTER>*>(memory);
   const int rank = static_cast<int>(dsm::rank()), t = static_cast<int>(threadIdx.x);
   admit_successor();
-  if (WAY == Way::multicast && t == 0) {
+  if (t == 0) {
     tma::init(&shared.arrived, 1);
     tma::fence_init();
   }
-  if (WAY == Way::multicast) dsm::cluster_sync();
+  dsm::cluster_sync();
   wait_for_predecessor();
 
   // All blocks of a cluster have as many turns, those behind the last tile with nothing to do.
@@ -70,12 +68,7 @@ __global__ void __launch_bounds__(tile_threads) dsm_stage(StageView v) {
     const std::int64_t i = run.first() + t;
     const int first = (run.tile - rank) * tile_threads;  // of the cluster
     const bool exists = i < v.elements;
-    Record own = v.far;
-    if (exists) own = load_record(v.now + i);
-    if constexpr (WAY == Way::read) {
-      store_record(&shared.records[0][t], own);
-      dsm::cluster_sync();
-    } else if (t == 0) {
+    if (t == 0) {
       const int left = v.tiles - (run.tile - rank);
       tma::expect(&shared.arrived, (left < CLUSTER ? left : CLUSTER) * sizeof(shared.records[0]));
       if (!run.done()) {
@@ -84,49 +77,58 @@ __global__ void __launch_bounds__(tile_threads) dsm_stage(StageView v) {
                                   static_cast<std::uint16_t>((1u << CLUSTER) - 1));
       }
     }
+    Record own, old;
     Face face[faces];
     float root_of_area = 0;
-    Record old = own;
     if (exists) {
+      own = load_record(v.now + i);
+      old = v.stage > 0 ? load_record(v.old + i) : own;
 #pragma unroll
       for (int f = 0; f < faces; ++f) face[f] = load_face(v.faces + f * v.pitch + i);
       root_of_area = v.roots[i];
-      if (v.stage > 0) old = load_record(v.old + i);
     }
-    if constexpr (WAY == Way::multicast) tma::wait(&shared.arrived, phase);
+    tma::wait(&shared.arrived, phase);
     if (exists) {
       const Flux flux = flux_of(v, own, face, [&](int, int n) {
         const unsigned place = static_cast<unsigned>(n - first);
-        if (place >= CLUSTER * tile_threads) return load_record(v.now + n);
-        if constexpr (WAY == Way::multicast) {
-          return load_record(&shared.records[0][0] + place);
-        } else {
-          const unsigned remote =
-              dsm::remote_address(&shared.records[0][place % tile_threads], place / tile_threads);
-          const float4 a = dsm::load_float4(remote), b = dsm::load_float4(remote + 16);
-          return Record{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-        }
+        return load_record(place < CLUSTER * tile_threads ? &shared.records[0][place] : v.now + n);
       });
       store_record(v.next + i, after_stage(v, old, root_of_area, flux));
     }
-    if (WAY == Way::multicast) tma::fence_async_proxy();  // reads before the next tiles arrive
-    dsm::cluster_sync();  // nobody overwrites or leaves while others read
+    tma::fence_async_proxy();  // reads before the next tiles arrive
+    dsm::cluster_sync();       // nobody overwrites or leaves while others read
   }
 }
 
-template <Way WAY, int CLUSTER>
-void add_dsm(std::vector<ConfigOf<Problem>>& all, const char* suffix) {
-  using Storage = ClusterTiles<WAY, CLUSTER>;
-  add_records(all, dsm_stage<WAY, CLUSTER>,
-              {CLUSTER, sizeof(Storage), sizeof(Storage::records), 1, suffix});
-}
+// resident: records of the cluster's other block are read where it keeps them.
+constexpr int resident_cluster = 2;
+
+struct DsmMover : Mover {
+  const int first_of_cluster = first - static_cast<int>(dsm::rank()) * v.share;
+  using Mover::Mover;
+
+  __device__ bool is_near(int n) const {
+    return static_cast<unsigned>(n - first_of_cluster) <
+           static_cast<unsigned>(resident_cluster * v.share);
+  }
+  __device__ Record near(int n) const {
+    if (Mover::is_near(n)) return Mover::near(n);
+    const int place = n - first_of_cluster, i = place < v.share ? place : place - v.share;
+    const unsigned remote = dsm::remote_address(&share.record[i], place < v.share ? 0 : 1);
+    const unsigned swapped = 16 * static_cast<unsigned>(first_half(i));
+    const float4 a = dsm::load_float4(remote + swapped),
+                 b = dsm::load_float4(remote + 16 - swapped);
+    return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+  }
+  __device__ void meet() { dsm::cluster_sync(); }
+};
 
 std::vector<ConfigOf<Problem>> dsm_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(dsm_fluxes, 1, variables * iso_threads * sizeof(float), iso_cluster));
-  add_dsm<Way::multicast, 4>(all, "multicast-4");
-  add_dsm<Way::read, 4>(all, "read-4");
-  add_dsm<Way::read, 8>(all, "read-8");
+  using Tiles4 = ClusterTiles<4>;
+  add_records(all, dsm_stage<4>, {4, sizeof(Tiles4), sizeof(Tiles4::records), 1, "multicast-4"});
+  add_resident<DsmMover>(all, 0, resident_cluster);
   return all;
 }
 

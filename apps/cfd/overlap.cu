@@ -3,6 +3,7 @@
 // and own records, and what only the update needs, which is in flight while the flux is computed.
 // A block that walks has the whole next tile in flight as well.
 #include "apps/cfd/planes.cuh"
+#include "apps/cfd/slots.cuh"
 #include "apps/cfd/stage_tile.cuh"
 
 namespace amasia::cfd {
@@ -82,6 +83,7 @@ std::vector<ConfigOf<Problem>> overlap_configs() {
   all.push_back(iso(overlap_fluxes, faces, sizeof(FacePlanes)));
   add_records(all, overlap_stage,
               {1, ring_stages * sizeof(StageTile), ring_stages * stage_tile_bytes, ring_stages});
+  add_resident<AheadMover<false>>(all, sizeof(SlotShare::slot));
   return all;
 }
 

@@ -53,6 +53,19 @@ __device__ __forceinline__ void store_record(Record* to, const Record& r) {
   halves[0] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
   halves[1] = make_float4(r.energy, r.pressure, r.wave, r.volume);
 }
+/// Of a swizzled array every other four records have their halves swapped: 8 lanes that read halves
+/// of consecutive records then meet all banks. first_half(): 0 or 1, where record i's is.
+__device__ __forceinline__ int first_half(int i) { return i >> 2 & 1; }
+__device__ __forceinline__ Record load_record(const Record* swizzled, int i) {
+  const auto* const halves = reinterpret_cast<const float4*>(swizzled + i);
+  const float4 a = halves[first_half(i)], b = halves[1 - first_half(i)];
+  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+}
+__device__ __forceinline__ void store_record(Record* swizzled, int i, const Record& r) {
+  auto* const halves = reinterpret_cast<float4*>(swizzled + i);
+  halves[first_half(i)] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
+  halves[1 - first_half(i)] = make_float4(r.energy, r.pressure, r.wave, r.volume);
+}
 __device__ __forceinline__ Face load_face(const Face* from) {
   const int4 f = *reinterpret_cast<const int4*>(from);
   return {__int_as_float(f.x), __int_as_float(f.y), __int_as_float(f.z), f.w};
@@ -93,12 +106,17 @@ struct FromTile {
   }
 };
 
-template <int THREADS>
+template <int THREADS, bool SWIZZLED>
 __global__ void __launch_bounds__(THREADS)
     pack_records(Problem p, Record* records, Face* to, float* roots) {
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
   if (i >= p.elements) return;
-  store_record(records + i, record_at(p.initial, p.pitch, i));
+  const Record record = record_at(p.initial, p.pitch, i);
+  if constexpr (SWIZZLED) {
+    store_record(records, static_cast<int>(i), record);
+  } else {
+    store_record(records + i, record);
+  }
 #pragma unroll
   for (int f = 0; f < faces; ++f) {
     const auto normal = [&](int axis) { return p.normals[(axis * faces + f) * p.pitch + i]; };
@@ -107,12 +125,13 @@ __global__ void __launch_bounds__(THREADS)
   roots[i] = root(p.areas[i]);
 }
 
-template <int THREADS>
+template <int THREADS, bool SWIZZLED>
 __global__ void __launch_bounds__(THREADS) unpack_records(Problem p, const Record* records) {
   wait_for_predecessor();
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
   if (i >= p.elements) return;
-  store_at(p.result, p.pitch, i, load_record(records + i));
+  store_at(p.result, p.pitch, i,
+           SWIZZLED ? load_record(records, static_cast<int>(i)) : load_record(records + i));
 }
 
 /// How a variant's kernel of a stage is launched: blocks of a cluster, dynamic shared memory, what
@@ -159,7 +178,7 @@ inline Launch records_launch(void (*kernel)(StageView), const Problem& p, const 
                  0,
                  p.far};
   return [=](Stream stream) {
-    launch(pack_records<tile_threads>, plain, stream, p, records, packed_faces, roots);
+    launch(pack_records<tile_threads, false>, plain, stream, p, records, packed_faces, roots);
     for (int iteration = 0; iteration < p.iterations; ++iteration) {
       for (int stage = 0; stage < stages_of_iteration; ++stage) {
         StageView v = view;
@@ -176,7 +195,7 @@ inline Launch records_launch(void (*kernel)(StageView), const Problem& p, const 
     last.grid = plain.grid;
     last.block = plain.block;
     last.early = start == Start::dependent;
-    launch(unpack_records<tile_threads>, last, stream, p, records);
+    launch(unpack_records<tile_threads, false>, last, stream, p, records);
   };
 }
 
@@ -195,8 +214,8 @@ inline void add_records(std::vector<ConfigOf<Problem>>& all, void (*kernel)(Stag
       config.info.kernels = {
           {reinterpret_cast<const void*>(kernel), tile_threads, m.shared_bytes, m.clusters,
            m.bytes_in_flight},
-          {reinterpret_cast<const void*>(pack_records<tile_threads>), tile_threads},
-          {reinterpret_cast<const void*>(unpack_records<tile_threads>), tile_threads}};
+          {reinterpret_cast<const void*>(pack_records<tile_threads, false>), tile_threads},
+          {reinterpret_cast<const void*>(unpack_records<tile_threads, false>), tile_threads}};
       config.prepare = [=](const Problem& p, const Device& d) {
         return records_launch(kernel, p, d, tiles, start, m);
       };

@@ -2,6 +2,7 @@
 // al. 2021, algorithm 1). Neighbours outside a block's elements lie anywhere; each is read by one
 // thread, straight into its registers.
 #include "apps/cfd/planes.cuh"
+#include "apps/cfd/slots.cuh"
 #include "apps/cfd/stage_tile.cuh"
 
 namespace amasia::cfd {
@@ -52,6 +53,7 @@ std::vector<ConfigOf<Problem>> register_bypass_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(register_bypass_fluxes, 1, sizeof(FacePlanes)));
   add_records(all, register_bypass_stage, {1, 0, stage_tile_bytes});
+  add_resident<SlotMover>(all, sizeof(SlotShare::slot));
   return all;
 }
 

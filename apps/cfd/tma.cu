@@ -2,6 +2,7 @@
 // Boxes cannot help a gather, so neighbours outside the tile are read by the threads. Results leave
 // by bulk store, from the place of the records before the iteration, which each thread has read.
 #include "apps/cfd/planes.cuh"
+#include "apps/cfd/resident.cuh"
 #include "apps/cfd/stage_tile.cuh"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
@@ -111,6 +112,48 @@ __global__ void __launch_bounds__(tile_threads) tma_stage(StageView v) {
   if (threadIdx.x == 0) tma::wait_stores<0>();
 }
 
+// resident: the share comes by bulk copies, once, and its records leave by a bulk store.
+struct TmaShare : Share {
+  tma::Barrier arrived;
+};
+
+struct TmaMover : Mover {
+  using Storage = TmaShare;
+  static constexpr bool sends_share = true;
+  tma::Barrier* const arrived;
+  __device__ TmaMover(TmaShare& s, const ResidentView& view)
+      : Mover(s, view), arrived(&s.arrived) {}
+
+  __device__ void load() {
+    if (threadIdx.x == 0) {
+      tma::init(arrived, 1);
+      tma::fence_init();
+      const auto copied = round_up(static_cast<unsigned>(count), 4u);  // roots by 16 bytes
+      tma::expect(arrived,
+                  copied * static_cast<unsigned>(faces * sizeof(Face) + sizeof(Record) + 4));
+      for (int f = 0; f < faces; ++f) {
+        tma::load_bytes(share.face[f], v.faces + f * v.pitch + first, copied * sizeof(Face),
+                        arrived);
+      }
+      tma::load_bytes(share.record, v.records + first, copied * sizeof(Record), arrived);
+      tma::load_bytes(share.root_of_area, v.roots + first, copied * sizeof(float), arrived);
+    }
+    __syncthreads();
+    tma::wait(arrived, 0);
+  }
+  __device__ void send(int, const Record&) {}
+  __device__ void meet() {
+    tma::fence_async_proxy();
+    __syncthreads();
+  }
+  __device__ void arrive() {
+    tma::store_bytes(next + first, share.record, static_cast<unsigned>(count * sizeof(Record)));
+    tma::commit_stores();
+    tma::wait_stores<0>();
+    Mover::arrive();
+  }
+};
+
 template <int STAGES, int L2_AHEAD>
 void add_tma(std::vector<ConfigOf<Problem>>& all, const char* suffix) {
   add_records(all, tma_stage<STAGES, L2_AHEAD>,
@@ -122,6 +165,7 @@ std::vector<ConfigOf<Problem>> tma_configs() {
   all.push_back(iso(tma_fluxes, faces, sizeof(FacePlanes)));
   add_tma<2, 0>(all, "");
   add_tma<2, 2>(all, "l2");
+  add_resident<TmaMover>(all, sizeof(Record) * share_elements);
   return all;
 }
 

@@ -1,0 +1,257 @@
+// The schedule resident: one cooperative launch for all iterations. A block has an SM for itself
+// and keeps a share of the elements, consecutive ones, in shared memory for the whole run. Records
+// also go to global memory, where other blocks read them: a stage reads one of two arrays and
+// writes the other, so one barrier of the grid between stages is enough.
+//
+// A variant brings a Mover: how the share comes in, how records of other shares come, and how
+// results leave.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "apps/cfd/records.cuh"
+
+namespace amasia::cfd {
+
+struct ResidentView {
+  Record* records;     // (2, pitch), swizzled
+  const Face* faces;   // (4, pitch)
+  const float* roots;  // of the areas
+  unsigned* arrivals;  // of blocks at the barrier of the grid, 0 at the start
+  std::int64_t pitch;
+  int elements, share, stages;
+  Record far;
+};
+
+/// What a block keeps, 140 bytes an element: the largest share that fits beside the movers' slots.
+struct Share {
+  alignas(128) Face face[faces][share_elements];
+  alignas(128) Record record[share_elements];  // swizzled
+  alignas(128) float root_of_area[share_elements];
+  float4 viscosity[share_elements];  // of the faces
+  float4 old[share_elements];        // variables before the iteration
+  float old_energy[share_elements], step[share_elements];
+
+  __device__ Record read(int i) const { return load_record(record, i); }
+  __device__ void write(int i, const Record& r) { store_record(record, i, r); }
+  /// What does not change in an iteration, from the element's record before it.
+  __device__ void begin_iteration(int i, const Record& r) {
+    old[i] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
+    old_energy[i] = r.energy;
+    step[i] = step_factor(root_of_area[i], r.wave);
+  }
+  __device__ void begin_run(int i) {
+    const auto of = [&](int f) { return viscosity_of(load_face(&face[f][i])); };
+    static_assert(faces == 4);
+    viscosity[i] = make_float4(of(0), of(1), of(2), of(3));
+    begin_iteration(i, read(i));
+  }
+};
+
+/// What movers have in common, and how all goes through registers.
+struct Mover {
+  using Storage = Share;
+  static constexpr bool sends_share = false;  // with what it has written to shared memory
+  Share& share;
+  const ResidentView& v;
+  const int first = static_cast<int>(blockIdx.x) * v.share;
+  const int count = min(v.share, v.elements - first);
+  const Record* now = v.records;
+  Record* next = v.records;
+
+  __device__ Mover(Share& s, const ResidentView& view) : share(s), v(view) {}
+
+  /// The thread's element of a turn.
+  __device__ static int element(int turn) {
+    return turn * resident_threads + static_cast<int>(threadIdx.x);
+  }
+  __device__ bool has(int turn) const { return turn < resident_turns && element(turn) < count; }
+  /// Calls what(i) for the thread's elements.
+  template <class What>
+  __device__ void each(const What& what) const {
+#pragma unroll
+    for (int turn = 0; turn < resident_turns; ++turn) {
+      if (has(turn)) what(element(turn));
+    }
+  }
+
+  /// Brings the share in. A barrier of the block follows.
+  __device__ void load() {
+    each([&](int i) {
+#pragma unroll
+      for (int f = 0; f < faces; ++f)
+        share.face[f][i] = load_face(v.faces + f * v.pitch + first + i);
+      share.root_of_area[i] = v.roots[first + i];
+      share.write(i, load_record(v.records, first + i));
+    });
+  }
+  /// Is the record of element n in shared memory that this block reads?
+  __device__ bool is_near(int n) const {
+    return static_cast<unsigned>(n - first) < static_cast<unsigned>(v.share);
+  }
+  __device__ Record near(int n) const { return share.read(n - first); }
+  /// Before the far records of a turn's elements are read; behind that.
+  __device__ void begin_turn(int) {}
+  __device__ void end_turn(int) {}
+  /// The record of an element of another share, past L1, which may still hold what was there.
+  __device__ Record far(int, int n) {
+    const auto* const halves = reinterpret_cast<const float4*>(now + n);
+    const float4 a = __ldcg(halves + first_half(n)), b = __ldcg(halves + 1 - first_half(n));
+    return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+  }
+  /// A result on its way to other blocks.
+  __device__ void send(int i, const Record& r) { store_record(next, first + i, r); }
+  /// All threads that read this block's records have come; what they wrote is visible.
+  __device__ void meet() { __syncthreads(); }
+  /// By one thread: the results of the block are visible to the grid.
+  __device__ void arrive() {
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;\n" ::"l"(v.arrivals) : "memory");
+  }
+  /// All blocks have arrived `times` times.
+  __device__ void wait(unsigned times) {
+    if (threadIdx.x == 0) {
+      unsigned seen = 0;
+      while (seen < times * gridDim.x) {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];\n"
+                     : "=r"(seen)
+                     : "l"(v.arrivals)
+                     : "memory");
+      }
+    }
+    __syncthreads();
+  }
+};
+
+template <class OwnMover>
+__global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  OwnMover mover(*reinterpret_cast<typename OwnMover::Storage*>(memory), v);
+  Share& share = mover.share;
+
+  // Prologue
+  mover.load();
+  __syncthreads();
+  mover.each([&](int i) { share.begin_run(i); });
+  mover.meet();
+
+  // Main loop: a turn of threads after the other
+#pragma unroll 1
+  for (int k = 0, stage = 0; k < v.stages; ++k, stage = stage == 2 ? 0 : stage + 1) {
+    mover.now = v.records + (k % 2) * v.pitch;
+    mover.next = v.records + (k + 1) % 2 * v.pitch;
+    Record result[resident_turns];
+#pragma unroll
+    for (int turn = 0; turn < resident_turns; ++turn) {
+      const int i = Mover::element(turn);
+      const bool exists = mover.has(turn);
+      Record own, behind[faces];
+      Face face[faces];
+      if (exists) {
+        own = share.read(i);
+#pragma unroll
+        for (int f = 0; f < faces; ++f) {
+          face[f] = load_face(&share.face[f][i]);
+          behind[f] = v.far;
+          if (mover.is_near(face[f].neighbour)) behind[f] = mover.near(face[f].neighbour);
+        }
+      }
+      if (turn == 0 && k > 0) mover.wait(k);  // other shares are as far
+      if (!exists) continue;
+      mover.begin_turn(turn);
+#pragma unroll
+      for (int f = 0; f < faces; ++f) {
+        const int n = face[f].neighbour;
+        if (n >= 0 && !mover.is_near(n)) behind[f] = mover.far(f, n);
+      }
+      mover.end_turn(turn);
+      const float4 four = share.viscosity[i];
+      const float viscosity[faces] = {four.x, four.y, four.z, four.w};
+      Sums sums;
+#pragma unroll
+      for (int f = 0; f < faces; ++f) {
+        sums.add_face(own, face[f], behind[f], [&] { return viscosity[f]; });
+      }
+      const float4 old = share.old[i];
+      result[turn] = advance({old.x, old.y, old.z, old.w, share.old_energy[i]}, share.step[i],
+                             stage, sums.finish(own));
+      mover.send(i, result[turn]);
+    }
+    mover.meet();  // the block's records have been read
+    if (threadIdx.x == 0 && !OwnMover::sends_share) mover.arrive();
+#pragma unroll
+    for (int turn = 0; turn < resident_turns; ++turn) {
+      if (!mover.has(turn)) continue;
+      share.write(Mover::element(turn), result[turn]);
+      if (stage == 2) share.begin_iteration(Mover::element(turn), result[turn]);
+    }
+    mover.meet();  // and are those of the next stage
+    if (threadIdx.x == 0 && OwnMover::sends_share) mover.arrive();
+  }
+}
+
+/// Adds the config resident of a mover. `clusters`: blocks of a cluster.
+template <class OwnMover>
+void add_resident(std::vector<ConfigOf<Problem>>& all, std::size_t bytes_in_flight,
+                  int clusters = 1) {
+  const auto kernel = resident<OwnMover>;
+  LaunchShape most;
+  most.block = dim3(resident_threads);
+  most.dynamic_shared_bytes = sizeof(typename OwnMover::Storage);
+  most.cluster_blocks = static_cast<unsigned>(clusters);
+  most.cooperative = true;
+  ConfigOf<Problem> config;
+  config.info.schedule = config.info.name = resident_name;
+  config.info.geometry = {{"threads", resident_threads}, {"elements_per_thread", resident_turns}};
+  if (clusters > 1) config.info.geometry.push_back({"cluster_blocks", clusters});
+  config.info.movement = {{"stages", 1}, {"producer_warps", 0}, {"l2_ahead", 0}};
+  config.info.kernels = {
+      {reinterpret_cast<const void*>(kernel), resident_threads, most.dynamic_shared_bytes, clusters,
+       bytes_in_flight},
+      {reinterpret_cast<const void*>(pack_records<tile_threads, true>), tile_threads},
+      {reinterpret_cast<const void*>(unpack_records<tile_threads, true>), tile_threads}};
+  // Blocks that are on the device at once, and the elements of one: whole warps, whole 128 bytes.
+  const auto blocks_of = [=](const Device& device) {
+    allow_launch(reinterpret_cast<const void*>(kernel), most);
+    return resident_blocks(reinterpret_cast<const void*>(kernel), most, device.sm_count);
+  };
+  config.unsupported = [=](const Problem& p, const Device& d) -> std::optional<std::string> {
+    if (!d.cooperative_launch) return "the device has no cooperative launch";
+    const std::int64_t room = std::int64_t{share_elements} * blocks_of(d);
+    if (p.elements <= room) return std::nullopt;
+    return "its " + std::to_string(p.elements) +
+           " elements do not stay on the device's SMs, which "
+           "keep " +
+           std::to_string(room);
+  };
+  config.prepare = [=](const Problem& p, const Device& device) -> Launch {
+    auto* const records = reinterpret_cast<Record*>(p.scratch);
+    auto* const packed_faces = reinterpret_cast<Face*>(records + 3 * p.pitch);
+    auto* const roots = reinterpret_cast<float*>(packed_faces + faces * p.pitch);
+    const std::int64_t share = round_up(ceil_div(p.elements, blocks_of(device)), 32);
+    const ResidentView v{records,
+                         packed_faces,
+                         roots,
+                         reinterpret_cast<unsigned*>(records + 2 * p.pitch),
+                         p.pitch,
+                         static_cast<int>(p.elements),
+                         static_cast<int>(share),
+                         stages_of_iteration * p.iterations,
+                         p.far};
+    LaunchShape shape = most;
+    shape.grid = dim3(static_cast<unsigned>(round_up(ceil_div(p.elements, share), clusters)));
+    LaunchShape plain;
+    plain.grid = dim3(static_cast<unsigned>(ceil_div(p.elements, tile_threads)));
+    plain.block = dim3(tile_threads);
+    return [=](Stream stream) {
+      AMASIA_CUDA(cudaMemsetAsync(v.arrivals, 0, sizeof(unsigned), stream));
+      launch(pack_records<tile_threads, true>, plain, stream, p, records, packed_faces, roots);
+      launch(kernel, shape, stream, v);
+      launch(unpack_records<tile_threads, true>, plain, stream, p,
+             records + v.stages % 2 * p.pitch);
+    };
+  };
+  all.push_back(std::move(config));
+}
+
+}  // namespace amasia::cfd
