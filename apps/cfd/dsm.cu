@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(tile_threads) dsm_stage(StageView v) {
     if (exists) {
       const Flux flux = flux_of(v, own, face, [&](int, int n) {
         const unsigned place = static_cast<unsigned>(n - first);
-        return load_record(place < CLUSTER * tile_threads ? &shared.records[0][place] : v.now + n);
+        if (place >= CLUSTER * tile_threads) return load_record(v.now + n);
+        return load_record(&shared.records[0][place]);
       });
       store_record(v.next + i, after_stage(v, old, root_of_area, flux));
     }
@@ -104,20 +105,20 @@ __global__ void __launch_bounds__(tile_threads) dsm_stage(StageView v) {
 constexpr int resident_cluster = 2;
 
 struct DsmMover : Mover {
-  const int first_of_cluster = first - static_cast<int>(dsm::rank()) * v.share;
+  static constexpr int beside = 1 << 29;  // the other block's
+  const unsigned other = dsm::rank() ^ 1;
   using Mover::Mover;
 
-  __device__ bool is_near(int n) const {
-    return static_cast<unsigned>(n - first_of_cluster) <
-           static_cast<unsigned>(resident_cluster * v.share);
+  __device__ int place_in_share(int n) const {
+    const auto i = static_cast<unsigned>(n - first + (other == 0 ? v.share : -v.share));
+    return i < static_cast<unsigned>(v.share) ? beside + place_of(static_cast<int>(i))
+                                              : Mover::place_in_share(n);
   }
-  __device__ Record near(int n) const {
-    if (Mover::is_near(n)) return Mover::near(n);
-    const int place = n - first_of_cluster, i = place < v.share ? place : place - v.share;
-    const unsigned remote = dsm::remote_address(&share.record[i], place < v.share ? 0 : 1);
-    const unsigned swapped = 16 * static_cast<unsigned>(first_half(i));
-    const float4 a = dsm::load_float4(remote + swapped),
-                 b = dsm::load_float4(remote + 16 - swapped);
+  __device__ Record near(int place) const {
+    if (place < beside) return Mover::near(place);
+    const unsigned records = dsm::remote_address(share.record, other);
+    const float4 a = dsm::load_float4(records + static_cast<unsigned>(place - beside));
+    const float4 b = dsm::load_float4(records + static_cast<unsigned>((place - beside) ^ 16));
     return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
   }
   __device__ void meet() { dsm::cluster_sync(); }

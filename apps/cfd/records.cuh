@@ -53,18 +53,20 @@ __device__ __forceinline__ void store_record(Record* to, const Record& r) {
   halves[0] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
   halves[1] = make_float4(r.energy, r.pressure, r.wave, r.volume);
 }
-/// Of a swizzled array every other four records have their halves swapped: 8 lanes that read halves
-/// of consecutive records then meet all banks. first_half(): 0 or 1, where record i's is.
-__device__ __forceinline__ int first_half(int i) { return i >> 2 & 1; }
-__device__ __forceinline__ Record load_record(const Record* swizzled, int i) {
-  const auto* const halves = reinterpret_cast<const float4*>(swizzled + i);
-  const float4 a = halves[first_half(i)], b = halves[1 - first_half(i)];
+/// In a swizzled array every other four records have their halves swapped: 8 lanes that read halves
+/// of consecutive records then meet all banks. place_of(): bytes to the first half of record i.
+__device__ __forceinline__ int place_of(int i) { return 32 * i + 16 * (i >> 2 & 1); }
+__device__ __forceinline__ const float4* half_at(const Record* swizzled, int place) {
+  return reinterpret_cast<const float4*>(reinterpret_cast<const char*>(swizzled) + place);
+}
+__device__ __forceinline__ Record load_record(const Record* swizzled, int place) {
+  const float4 a = *half_at(swizzled, place), b = *half_at(swizzled, place ^ 16);
   return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
 }
-__device__ __forceinline__ void store_record(Record* swizzled, int i, const Record& r) {
-  auto* const halves = reinterpret_cast<float4*>(swizzled + i);
-  halves[first_half(i)] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
-  halves[1 - first_half(i)] = make_float4(r.energy, r.pressure, r.wave, r.volume);
+__device__ __forceinline__ void store_record(Record* swizzled, int place, const Record& r) {
+  const auto half = [&](int p) { return const_cast<float4*>(half_at(swizzled, p)); };
+  *half(place) = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
+  *half(place ^ 16) = make_float4(r.energy, r.pressure, r.wave, r.volume);
 }
 __device__ __forceinline__ Face load_face(const Face* from) {
   const int4 f = *reinterpret_cast<const int4*>(from);
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(THREADS)
   if (i >= p.elements) return;
   const Record record = record_at(p.initial, p.pitch, i);
   if constexpr (SWIZZLED) {
-    store_record(records, static_cast<int>(i), record);
+    store_record(records, place_of(static_cast<int>(i)), record);
   } else {
     store_record(records + i, record);
   }
@@ -130,8 +132,9 @@ __global__ void __launch_bounds__(THREADS) unpack_records(Problem p, const Recor
   wait_for_predecessor();
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
   if (i >= p.elements) return;
-  store_at(p.result, p.pitch, i,
-           SWIZZLED ? load_record(records, static_cast<int>(i)) : load_record(records + i));
+  store_at(
+      p.result, p.pitch, i,
+      SWIZZLED ? load_record(records, place_of(static_cast<int>(i))) : load_record(records + i));
 }
 
 /// How a variant's kernel of a stage is launched: blocks of a cluster, dynamic shared memory, what

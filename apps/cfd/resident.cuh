@@ -26,33 +26,36 @@ struct ResidentView {
 
 /// What a block keeps, 140 bytes an element: the largest share that fits beside the movers' slots.
 struct Share {
-  alignas(128) Face face[faces][share_elements];
-  alignas(128) Record record[share_elements];  // swizzled
+  alignas(128) Face face[faces][share_elements];  // `neighbour` is a place, see Mover
+  alignas(128) Record record[share_elements];     // swizzled
+  Record boundary[2];                             // the far field's, for faces without a neighbour
   alignas(128) float root_of_area[share_elements];
   float4 viscosity[share_elements];  // of the faces
   float4 old[share_elements];        // variables before the iteration
   float old_energy[share_elements], step[share_elements];
 
-  __device__ Record read(int i) const { return load_record(record, i); }
-  __device__ void write(int i, const Record& r) { store_record(record, i, r); }
   /// What does not change in an iteration, from the element's record before it.
   __device__ void begin_iteration(int i, const Record& r) {
     old[i] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
     old_energy[i] = r.energy;
     step[i] = step_factor(root_of_area[i], r.wave);
   }
-  __device__ void begin_run(int i) {
-    const auto of = [&](int f) { return viscosity_of(load_face(&face[f][i])); };
-    static_assert(faces == 4);
-    viscosity[i] = make_float4(of(0), of(1), of(2), of(3));
-    begin_iteration(i, read(i));
+  /// The variables before the iteration, all that advance() reads.
+  __device__ Record before(int i) const {
+    return {old[i].x, old[i].y, old[i].z, old[i].w, old_energy[i], 0, 0, 0};
   }
 };
+static_assert(offsetof(Share, boundary) == offsetof(Share, record) + sizeof(Share::record));
 
-/// What movers have in common, and how all goes through registers.
+/// What movers have in common, and how all goes through registers. The place of a neighbour is what
+/// place_of() says in Share::record, or outside of the share in an array of all records. A bit says
+/// which, so that nothing of it is worked out twice.
 struct Mover {
   using Storage = Share;
   static constexpr bool sends_share = false;  // with what it has written to shared memory
+  static constexpr int elsewhere = 1 << 30;   // another block's
+  static constexpr int far_field_place = static_cast<int>(share_elements * sizeof(Record));
+  static constexpr int wing_place = far_field_place + static_cast<int>(sizeof(Record));
   Share& share;
   const ResidentView& v;
   const int first = static_cast<int>(blockIdx.x) * v.share;
@@ -80,28 +83,31 @@ struct Mover {
   __device__ void load() {
     each([&](int i) {
 #pragma unroll
-      for (int f = 0; f < faces; ++f)
+      for (int f = 0; f < faces; ++f) {
         share.face[f][i] = load_face(v.faces + f * v.pitch + first + i);
+      }
       share.root_of_area[i] = v.roots[first + i];
-      share.write(i, load_record(v.records, first + i));
+      share.record[i] = v.records[first + i];
     });
   }
-  /// Is the record of element n in shared memory that this block reads?
-  __device__ bool is_near(int n) const {
-    return static_cast<unsigned>(n - first) < static_cast<unsigned>(v.share);
+  /// Is the record there in shared memory that this block reads?
+  __device__ static bool is_near(int place) { return place < elsewhere; }
+  __device__ int place_in_share(int n) const {
+    const auto i = static_cast<unsigned>(n - first);
+    return i < static_cast<unsigned>(v.share) ? place_of(static_cast<int>(i)) : elsewhere;
   }
-  __device__ Record near(int n) const { return share.read(n - first); }
+  __device__ Record near(int place) const { return load_record(share.record, place); }
   /// Before the far records of a turn's elements are read; behind that.
   __device__ void begin_turn(int) {}
   __device__ void end_turn(int) {}
   /// The record of an element of another share, past L1, which may still hold what was there.
-  __device__ Record far(int, int n) {
-    const auto* const halves = reinterpret_cast<const float4*>(now + n);
-    const float4 a = __ldcg(halves + first_half(n)), b = __ldcg(halves + 1 - first_half(n));
+  __device__ Record far(int, int place) {
+    const float4 a = __ldcg(half_at(now, place - elsewhere));
+    const float4 b = __ldcg(half_at(now, (place - elsewhere) ^ 16));
     return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
   }
   /// A result on its way to other blocks.
-  __device__ void send(int i, const Record& r) { store_record(next, first + i, r); }
+  __device__ void send(int i, const Record& r) { store_record(next, place_of(first + i), r); }
   /// All threads that read this block's records have come; what they wrote is visible.
   __device__ void meet() { __syncthreads(); }
   /// By one thread: the results of the block are visible to the grid.
@@ -131,8 +137,22 @@ __global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) 
 
   // Prologue
   mover.load();
+  if (threadIdx.x < 2) store_record(share.boundary + threadIdx.x, v.far);
   __syncthreads();
-  mover.each([&](int i) { share.begin_run(i); });
+  mover.each([&](int i) {
+    float viscosity[faces];
+#pragma unroll
+    for (int f = 0; f < faces; ++f) {
+      const Face face = load_face(&share.face[f][i]);
+      const int n = face.neighbour;
+      viscosity[f] = n >= 0 ? viscosity_of(face) : 0;
+      int place = n == wing ? Mover::wing_place : Mover::far_field_place;
+      if (n >= 0) place = mover.place_in_share(n);
+      share.face[f][i].neighbour = place == Mover::elsewhere ? place + place_of(n) : place;
+    }
+    share.viscosity[i] = make_float4(viscosity[0], viscosity[1], viscosity[2], viscosity[3]);
+    share.begin_iteration(i, mover.near(place_of(i)));
+  });
   mover.meet();
 
   // Main loop: a turn of threads after the other
@@ -148,33 +168,41 @@ __global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) 
       Record own, behind[faces];
       Face face[faces];
       if (exists) {
-        own = share.read(i);
+        own = load_record(share.record, place_of(i));
 #pragma unroll
         for (int f = 0; f < faces; ++f) {
           face[f] = load_face(&share.face[f][i]);
-          behind[f] = v.far;
           if (mover.is_near(face[f].neighbour)) behind[f] = mover.near(face[f].neighbour);
         }
       }
       if (turn == 0 && k > 0) mover.wait(k);  // other shares are as far
       if (!exists) continue;
       mover.begin_turn(turn);
+      bool winged = false;
 #pragma unroll
       for (int f = 0; f < faces; ++f) {
-        const int n = face[f].neighbour;
-        if (n >= 0 && !mover.is_near(n)) behind[f] = mover.far(f, n);
+        if (!mover.is_near(face[f].neighbour)) behind[f] = mover.far(f, face[f].neighbour);
+        winged |= face[f].neighbour == Mover::wing_place;
       }
       mover.end_turn(turn);
       const float4 four = share.viscosity[i];
       const float viscosity[faces] = {four.x, four.y, four.z, four.w};
+      // The far field is a neighbour without viscosity; wings are rare. So no branch for each face.
       Sums sums;
+      const auto add_faces = [&](const auto& is_wing) {
 #pragma unroll
-      for (int f = 0; f < faces; ++f) {
-        sums.add_face(own, face[f], behind[f], [&] { return viscosity[f]; });
+        for (int f = 0; f < faces; ++f) {
+          Face of = face[f];
+          of.neighbour = is_wing(of) ? wing : 0;
+          sums.add_face(own, of, behind[f], [&] { return viscosity[f]; });
+        }
+      };
+      if (winged) {
+        add_faces([](const Face& of) { return of.neighbour == Mover::wing_place; });
+      } else {
+        add_faces([](const Face&) { return false; });
       }
-      const float4 old = share.old[i];
-      result[turn] = advance({old.x, old.y, old.z, old.w, share.old_energy[i]}, share.step[i],
-                             stage, sums.finish(own));
+      result[turn] = advance(share.before(i), share.step[i], stage, sums.finish(own));
       mover.send(i, result[turn]);
     }
     mover.meet();  // the block's records have been read
@@ -182,8 +210,9 @@ __global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) 
 #pragma unroll
     for (int turn = 0; turn < resident_turns; ++turn) {
       if (!mover.has(turn)) continue;
-      share.write(Mover::element(turn), result[turn]);
-      if (stage == 2) share.begin_iteration(Mover::element(turn), result[turn]);
+      const int i = Mover::element(turn);
+      store_record(share.record, place_of(i), result[turn]);
+      if (stage == 2) share.begin_iteration(i, result[turn]);
     }
     mover.meet();  // and are those of the next stage
     if (threadIdx.x == 0 && OwnMover::sends_share) mover.arrive();

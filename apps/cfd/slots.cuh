@@ -32,10 +32,11 @@ struct SlotMover : Mover {
     async::commit();
     async::wait<0>();
   }
-  __device__ void ask(int n) {
-    const auto* const halves = reinterpret_cast<const float4*>(now + n);
-    async::copy16(async::shared_address(&slots.slot[0][threadIdx.x]), halves + first_half(n));
-    async::copy16(async::shared_address(&slots.slot[1][threadIdx.x]), halves + 1 - first_half(n));
+  __device__ void ask(int place) {
+    async::copy16(async::shared_address(&slots.slot[0][threadIdx.x]),
+                  half_at(now, place - elsewhere));
+    async::copy16(async::shared_address(&slots.slot[1][threadIdx.x]),
+                  half_at(now, (place - elsewhere) ^ 16));
     async::commit();
   }
   __device__ Record take() const {
@@ -43,8 +44,8 @@ struct SlotMover : Mover {
     const float4 a = slots.slot[0][threadIdx.x], b = slots.slot[1][threadIdx.x];
     return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
   }
-  __device__ Record far(int, int n) {
-    ask(n);
+  __device__ Record far(int, int place) {
+    ask(place);
     return take();
   }
 };
@@ -62,8 +63,8 @@ struct AheadMover : SlotMover {
     if (!has(of_turn)) return;
 #pragma unroll
     for (int f = from; f < faces; ++f) {
-      const int n = share.face[f][element(of_turn)].neighbour;
-      if (n >= 0 && !is_near(n)) return ask(n);
+      const int place = share.face[f][element(of_turn)].neighbour;
+      if (!is_near(place)) return ask(place);
     }
   }
   __device__ void begin_turn(int now_on) {
@@ -71,8 +72,8 @@ struct AheadMover : SlotMover {
     turn = now_on;
     taken = false;
   }
-  __device__ Record far(int f, int n) {
-    if (!ALL && taken) return Mover::far(f, n);
+  __device__ Record far(int f, int place) {
+    if (!ALL && taken) return Mover::far(f, place);
     taken = true;
     const Record record = take();
     if (ALL) ask_from(turn, f + 1);
