@@ -1,5 +1,5 @@
-// Elements as records of one sector, a launch for each stage: what all schedules but iso are for
-// every strategy. A run packs the inputs, computes its stages, and unpacks the result.
+// Elements as records of one sector, a launch for each stage, for every strategy. A run packs the
+// inputs, computes its stages, and unpacks the result.
 //
 // Records have three places. The first holds what was before the iteration; the last stage
 // overwrites it, because only an element's own thread still reads it then.
@@ -149,87 +149,100 @@ struct Movement {
   int l2_ahead = 0;  // tiles
 };
 
-/// A run by `kernel`, as the schedule of (tiles, start).
-inline Launch records_launch(void (*kernel)(StageView), const Problem& p, const Device& device,
-                             Tiles tiles, Start start, const Movement& m) {
-  auto* const records = reinterpret_cast<Record*>(p.scratch);
-  auto* const packed_faces = reinterpret_cast<Face*>(records + 3 * p.pitch);
-  auto* const roots = reinterpret_cast<float*>(packed_faces + faces * p.pitch);
-  const std::int64_t count = ceil_div(p.elements, tile_threads);
+/// What the scratch of a run holds.
+struct Packed {
+  Record* records;  // (3, pitch)
+  Face* faces;      // (4, pitch)
+  float* roots;     // (pitch), of the areas
+  explicit Packed(const Problem& p)
+      : records(reinterpret_cast<Record*>(p.scratch)),
+        faces(reinterpret_cast<Face*>(records + 3 * p.pitch)),
+        roots(reinterpret_cast<float*>(faces + cfd::faces * p.pitch)) {}
+};
+
+/// Launches of a thread for each element, after which no launch comes early.
+inline FollowingShape element_shape(const Problem& p) {
   FollowingShape shape;
+  shape.grid = dim3(static_cast<unsigned>(ceil_div(p.elements, tile_threads)));
   shape.block = dim3(tile_threads);
+  return shape;
+}
+
+/// A run by `kernel`, a launch for each stage.
+inline Launch records_launch(void (*kernel)(StageView), const Problem& p, const Device& device,
+                             bool dependent, const Movement& m) {
+  const Packed packed(p);
+  FollowingShape shape = element_shape(p);
+  StageView view{packed.records,
+                 packed.records,
+                 nullptr,
+                 packed.faces,
+                 packed.roots,
+                 p.pitch,
+                 static_cast<int>(p.elements),
+                 static_cast<int>(shape.grid.x),
+                 0,
+                 p.far};
   shape.dynamic_shared_bytes = m.shared_bytes;
   shape.cluster_blocks = static_cast<unsigned>(m.clusters);
   allow_launch(reinterpret_cast<const void*>(kernel), shape);
-  std::int64_t blocks = round_up(count, m.clusters);
-  if (tiles == Tiles::walk) {
-    const int fit = resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
-    blocks = std::min<std::int64_t>(blocks, std::max(fit / m.clusters, 1) * m.clusters);
-  }
-  shape.grid = dim3(static_cast<unsigned>(blocks));
-  LaunchShape plain;
-  plain.grid = dim3(static_cast<unsigned>(count));
-  plain.block = dim3(tile_threads);
-  StageView view{records,
-                 records,
-                 nullptr,
-                 packed_faces,
-                 roots,
-                 p.pitch,
-                 static_cast<int>(p.elements),
-                 static_cast<int>(count),
-                 0,
-                 p.far};
+  const int fit = resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
+  const long long blocks = std::max(fit / m.clusters, 1) * m.clusters;
+  shape.grid.x = static_cast<unsigned>(std::min(round_up(view.tiles, m.clusters), blocks));
   return [=](Stream stream) {
-    launch(pack_records<tile_threads, false>, plain, stream, p, records, packed_faces, roots);
+    FollowingShape plain = element_shape(p);
+    launch(pack_records<tile_threads, false>, plain, stream, p, packed.records, packed.faces,
+           packed.roots);
     for (int iteration = 0; iteration < p.iterations; ++iteration) {
       for (int stage = 0; stage < stages_of_iteration; ++stage) {
         StageView v = view;
         v.stage = stage;
-        v.now = records + stage * p.pitch;
-        v.next = records + (stage + 1) % stages_of_iteration * p.pitch;
+        v.now = packed.records + stage * p.pitch;
+        v.next = packed.records + (stage + 1) % stages_of_iteration * p.pitch;
         // Kernels read faces before they wait for their predecessor; the first one must not.
         FollowingShape s = shape;
-        s.early = start == Start::dependent && iteration + stage > 0;
+        s.early = dependent && iteration + stage > 0;
         launch(kernel, s, stream, v);
       }
     }
-    FollowingShape last;
-    last.grid = plain.grid;
-    last.block = plain.block;
-    last.early = start == Start::dependent;
-    launch(unpack_records<tile_threads, false>, last, stream, p, records);
+    plain.early = dependent;
+    launch(unpack_records<tile_threads, false>, plain, stream, p, packed.records);
   };
 }
 
-/// Adds the configs of `kernel` at all schedules of records.
+/// What the harness is told of a config of records: its kernel's launches and those around it.
+template <bool SWIZZLED>
+ConfigInfo records_info(const std::string& schedule, const void* kernel, int threads,
+                        int elements_per_thread, const Movement& m) {
+  ConfigInfo info;
+  info.schedule = schedule;
+  info.name = m.suffix.empty() ? schedule : schedule + "/" + m.suffix;
+  info.geometry = {{"threads", threads}, {"elements_per_thread", elements_per_thread}};
+  if (m.clusters > 1) info.geometry.push_back({"cluster_blocks", m.clusters});
+  info.movement = {{"stages", m.stages}, {"producer_warps", 0}, {"l2_ahead", m.l2_ahead}};
+  const auto* pack = reinterpret_cast<const void*>(pack_records<tile_threads, SWIZZLED>);
+  const auto* unpack = reinterpret_cast<const void*>(unpack_records<tile_threads, SWIZZLED>);
+  info.kernels = {{kernel, threads, m.shared_bytes, m.clusters, m.bytes_in_flight},
+                  {pack, tile_threads},
+                  {unpack, tile_threads}};
+  return info;
+}
+
+/// Adds the configs of `kernel` at both schedules of a launch a stage.
 inline void add_records(std::vector<ConfigOf<Problem>>& all, void (*kernel)(StageView),
                         const Movement& m) {
-  for (const Tiles tiles : {Tiles::one, Tiles::walk}) {
-    for (const Start start : starts) {
-      ConfigOf<Problem> config;
-      config.info.schedule = config.info.name = name_of(tiles, start);
-      if (!m.suffix.empty()) config.info.name += "/" + m.suffix;
-      config.info.geometry = {{"threads", tile_threads}, {"elements_per_thread", 1}};
-      if (m.clusters > 1) config.info.geometry.push_back({"cluster_blocks", m.clusters});
-      config.info.movement = {
-          {"stages", m.stages}, {"producer_warps", 0}, {"l2_ahead", m.l2_ahead}};
-      config.info.kernels = {
-          {reinterpret_cast<const void*>(kernel), tile_threads, m.shared_bytes, m.clusters,
-           m.bytes_in_flight},
-          {reinterpret_cast<const void*>(pack_records<tile_threads, false>), tile_threads},
-          {reinterpret_cast<const void*>(unpack_records<tile_threads, false>), tile_threads}};
-      config.prepare = [=](const Problem& p, const Device& d) {
-        return records_launch(kernel, p, d, tiles, start, m);
-      };
-      if (start == Start::dependent) {
-        config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
-          if (d.compute_capability >= 90) return std::nullopt;
-          return "programmatic dependent launch needs compute capability 9.0";
-        };
-      }
-      all.push_back(std::move(config));
-    }
+  for (const bool dependent : {false, true}) {
+    ConfigOf<Problem> config;
+    config.info = records_info<false>(dependent ? dependent_name : walk_name,
+                                      reinterpret_cast<const void*>(kernel), tile_threads, 1, m);
+    config.prepare = [=](const Problem& p, const Device& d) {
+      return records_launch(kernel, p, d, dependent, m);
+    };
+    config.unsupported = [=](const Problem&, const Device& d) -> std::optional<std::string> {
+      if (!dependent || d.compute_capability >= 90) return std::nullopt;
+      return "programmatic dependent launch needs compute capability 9.0";
+    };
+    all.push_back(std::move(config));
   }
 }
 

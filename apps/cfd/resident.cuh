@@ -224,60 +224,48 @@ template <class OwnMover>
 void add_resident(std::vector<ConfigOf<Problem>>& all, std::size_t bytes_in_flight,
                   int clusters = 1) {
   const auto kernel = resident<OwnMover>;
-  LaunchShape most;
-  most.block = dim3(resident_threads);
-  most.dynamic_shared_bytes = sizeof(typename OwnMover::Storage);
-  most.cluster_blocks = static_cast<unsigned>(clusters);
-  most.cooperative = true;
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  LaunchShape full;
+  full.block = dim3(resident_threads);
+  full.dynamic_shared_bytes = sizeof(typename OwnMover::Storage);
+  full.cluster_blocks = static_cast<unsigned>(clusters);
+  full.cooperative = true;
   ConfigOf<Problem> config;
-  config.info.schedule = config.info.name = resident_name;
-  config.info.geometry = {{"threads", resident_threads}, {"elements_per_thread", resident_turns}};
-  if (clusters > 1) config.info.geometry.push_back({"cluster_blocks", clusters});
-  config.info.movement = {{"stages", 1}, {"producer_warps", 0}, {"l2_ahead", 0}};
-  config.info.kernels = {
-      {reinterpret_cast<const void*>(kernel), resident_threads, most.dynamic_shared_bytes, clusters,
-       bytes_in_flight},
-      {reinterpret_cast<const void*>(pack_records<tile_threads, true>), tile_threads},
-      {reinterpret_cast<const void*>(unpack_records<tile_threads, true>), tile_threads}};
-  // Blocks that are on the device at once, and the elements of one: whole warps, whole 128 bytes.
-  const auto blocks_of = [=](const Device& device) {
-    allow_launch(reinterpret_cast<const void*>(kernel), most);
-    return resident_blocks(reinterpret_cast<const void*>(kernel), most, device.sm_count);
+  config.info = records_info<true>(resident_name, function, resident_threads, resident_turns,
+                                   {clusters, full.dynamic_shared_bytes, bytes_in_flight});
+  const auto blocks_that_fit = [=](const Device& device) {
+    allow_launch(function, full);
+    return resident_blocks(function, full, device.sm_count);
   };
   config.unsupported = [=](const Problem& p, const Device& d) -> std::optional<std::string> {
     if (!d.cooperative_launch) return "the device has no cooperative launch";
-    const std::int64_t room = std::int64_t{share_elements} * blocks_of(d);
+    const std::int64_t room = std::int64_t{share_elements} * blocks_that_fit(d);
     if (p.elements <= room) return std::nullopt;
-    return "its " + std::to_string(p.elements) +
-           " elements do not stay on the device's SMs, which "
-           "keep " +
-           std::to_string(room);
+    return "the device's SMs keep " + std::to_string(room) + " elements, fewer than " +
+           std::to_string(p.elements);
   };
   config.prepare = [=](const Problem& p, const Device& device) -> Launch {
-    auto* const records = reinterpret_cast<Record*>(p.scratch);
-    auto* const packed_faces = reinterpret_cast<Face*>(records + 3 * p.pitch);
-    auto* const roots = reinterpret_cast<float*>(packed_faces + faces * p.pitch);
-    const std::int64_t share = round_up(ceil_div(p.elements, blocks_of(device)), 32);
-    const ResidentView v{records,
-                         packed_faces,
-                         roots,
-                         reinterpret_cast<unsigned*>(records + 2 * p.pitch),
+    const Packed packed(p);
+    // Whole warps, whose roots are 128 bytes: pieces of every array are aligned.
+    const std::int64_t share = round_up(ceil_div(p.elements, blocks_that_fit(device)), 32);
+    LaunchShape shape = full;
+    shape.grid = dim3(static_cast<unsigned>(round_up(ceil_div(p.elements, share), clusters)));
+    const ResidentView v{packed.records,
+                         packed.faces,
+                         packed.roots,
+                         reinterpret_cast<unsigned*>(packed.records + 2 * p.pitch),
                          p.pitch,
                          static_cast<int>(p.elements),
                          static_cast<int>(share),
                          stages_of_iteration * p.iterations,
                          p.far};
-    LaunchShape shape = most;
-    shape.grid = dim3(static_cast<unsigned>(round_up(ceil_div(p.elements, share), clusters)));
-    LaunchShape plain;
-    plain.grid = dim3(static_cast<unsigned>(ceil_div(p.elements, tile_threads)));
-    plain.block = dim3(tile_threads);
     return [=](Stream stream) {
       AMASIA_CUDA(cudaMemsetAsync(v.arrivals, 0, sizeof(unsigned), stream));
-      launch(pack_records<tile_threads, true>, plain, stream, p, records, packed_faces, roots);
+      launch(pack_records<tile_threads, true>, element_shape(p), stream, p, packed.records,
+             packed.faces, packed.roots);
       launch(kernel, shape, stream, v);
-      launch(unpack_records<tile_threads, true>, plain, stream, p,
-             records + v.stages % 2 * p.pitch);
+      launch(unpack_records<tile_threads, true>, element_shape(p), stream, p,
+             v.records + v.stages % 2 * p.pitch);
     };
   };
   all.push_back(std::move(config));
