@@ -69,13 +69,14 @@ class Cfd final : public App {
     switch (preset) {
       case Preset::smoke:
         // Degenerate; a cube; around the tiles of 192 and 256 elements and clusters of four of
-        // them; primes; more tiles than blocks that fit.
-        sizes = {{1, 1, front},    {1, 5, front},          {2, 3, front},
-                 {5, 2, front},    {6, 4, front},          {7, 1, scattered},
-                 {191, 3, front},  {192, 2, front},        {193, 5, front},
-                 {255, 1, front},  {256, 4, front},        {257, 2, scattered},
-                 {769, 3, front},  {1009, 7, front},       {1025, 2, scattered},
-                 {9973, 3, front}, {100003, 2, scattered}, {350003, 1, front}};
+        // them; primes; three elements a resident thread; more tiles than blocks that fit.
+        sizes = {{1, 1, front},          {1, 5, front},        {2, 3, front},
+                 {5, 2, front},          {6, 4, front},        {7, 1, scattered},
+                 {127, 2, front},        {191, 3, front},      {192, 2, front},
+                 {193, 5, front},        {255, 1, front},      {256, 4, front},
+                 {257, 2, scattered},    {769, 3, front},      {1009, 7, front},
+                 {1025, 2, scattered},   {4099, 4, scattered}, {9973, 3, front},
+                 {100003, 2, scattered}, {180001, 2, front},   {350003, 1, front}};
         break;
       case Preset::quick:
         sizes = {{rodinia, 100, front}, {rodinia, 100, scattered}, {6291456, 5, front}};

@@ -2,6 +2,8 @@
 // per launch, that commits a fault in every stage, or once in one element of one stage.
 #include "apps/cfd/cfd.hpp"
 #include "apps/cfd/kernel.cuh"
+#include "apps/cfd/resident.cuh"
+#include "harness/gpu/preparation.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::cfd_mutants_test {
@@ -117,6 +119,69 @@ TEST_F(CfdSingleFault, OneWrongBitOfTheResultIsCaught) {
     }));
     EXPECT_EQ(i->verify().mismatches, 1);
   }
+}
+
+// ---- resident
+
+class CfdResident : public OnDevice<> {};
+
+// Shares of a warp, the last ones partial; more turns; all that fits, and one element more.
+TEST_F(CfdResident, IsRightUpToTheLastElementThatFits) {
+  for (const char* strategy :
+       {"baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm"}) {
+    const Variant& variant = *find_variant(std::string("cfd/") + strategy);
+    const auto run_of = [&](std::int64_t elements) {
+      const auto i = instance("cfd", {{"elements", std::to_string(elements)}, {"iterations", "3"}});
+      SCOPED_TRACE(variant.name() + " " + std::to_string(elements));
+      std::string reason;
+      const Config* config = choose_config(variant, resident_name, *i, device, reason);
+      if (config == nullptr) return false;
+      const Launch launch = config->prepare(*i, device);
+      for (int run = 0; run < 2; ++run) EXPECT_TRUE(passes(*i, run, [&] { launch(nullptr); }));
+      return true;
+    };
+    if (!run_of(1)) continue;  // an older device
+    const std::int64_t sms = device.sm_count;
+    for (const std::int64_t elements : {2L, 127L, 4099L, 32 * sms + 1, 513 * sms, 1025 * sms}) {
+      EXPECT_TRUE(run_of(elements));
+    }
+    // A cluster takes two SMs of a group, of which one may be left.
+    EXPECT_TRUE(run_of(share_elements * sms) || strategy == std::string("dsm"));
+    EXPECT_FALSE(run_of(share_elements * sms + 1));
+  }
+}
+
+/// Does not wait for the grid, and block 1 is slow.
+struct EarlyMover : Mover {
+  using Mover::Mover;
+  __device__ void wait(unsigned) {
+    if (blockIdx.x == 1) __nanosleep(100000);
+    __syncthreads();
+  }
+};
+/// Reads what records of other shares were a stage before.
+struct StaleMover : Mover {
+  using Mover::Mover;
+  __device__ Record far(int f, int place) {
+    if (now == v.records) return Mover::far(f, place);
+    return load_record(next, place - elsewhere);
+  }
+};
+
+template <class OneMover>
+bool mover_passes(Instance& i, const Device& device) {
+  std::vector<ConfigOf<Problem>> configs;
+  add_resident<OneMover>(configs, 0);
+  const Launch launch = configs[0].prepare(problem_of<Problem>(i), device);
+  return passes(i, 0, [&] { launch(nullptr); });
+}
+
+TEST_F(CfdResident, WithoutItsBarrierOrWithStaleRecordsIsCaught) {
+  if (device.shared_per_block < sizeof(Share)) GTEST_SKIP() << "a share does not fit";
+  const auto i = instance("cfd", {{"elements", "9973"}, {"iterations", "4"}});
+  EXPECT_TRUE(mover_passes<Mover>(*i, device));
+  EXPECT_FALSE(mover_passes<EarlyMover>(*i, device));
+  EXPECT_FALSE(mover_passes<StaleMover>(*i, device));
 }
 
 }  // namespace
