@@ -7,7 +7,7 @@
 // results leave.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "apps/cfd/records.cuh"

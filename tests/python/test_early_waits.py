@@ -37,6 +37,7 @@ GATHERS = (
 )
 ACCEPTED = [
     Accepted("cfd/(baseline|register_bypass|overlap|tma|dsm)", r"\w+_stage<", GATHERS),
+    Accepted("cfd/(overlap|drop_off|dsm)", r"resident<", GATHERS),
     Accepted("gemm/baseline", r"original<", ORIGINAL),
     Accepted("gemm/baseline", r"specialised<.*RegisterProducer", PRODUCERS),
     Accepted("gemm/dsm", r"original<", ORIGINAL),
