@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(tile_threads) baseline_stage(StageView v) {
 std::vector<ConfigOf<Problem>> baseline_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(baseline_fluxes, 1, 0));
-  add_records(all, baseline_stage, {1, 0, sizeof(Record) * tile_threads});
   add_resident<Mover>(all, 0);
+  add_records(all, baseline_stage, {1, 0, sizeof(Record) * tile_threads});
   return all;
 }
 

@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(tile_threads, 2) drop_off_stage(StageView v) {
 std::vector<ConfigOf<Problem>> drop_off_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(drop_off_fluxes, 2, sizeof(IsoSlots)));
-  add_records(all, drop_off_stage, {1, sizeof(Slots), sizeof(Slots)});
   add_resident<AheadMover<true>>(all, sizeof(SlotShare::slot));
+  add_records(all, drop_off_stage, {1, sizeof(Slots), sizeof(Slots)});
   return all;
 }
 

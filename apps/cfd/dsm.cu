@@ -127,9 +127,9 @@ struct DsmMover : Mover {
 std::vector<ConfigOf<Problem>> dsm_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(dsm_fluxes, 1, variables * iso_threads * sizeof(float), iso_cluster));
+  add_resident<DsmMover>(all, 0, resident_cluster);
   using Tiles4 = ClusterTiles<4>;
   add_records(all, dsm_stage<4>, {4, sizeof(Tiles4), sizeof(Tiles4::records), 1, "multicast-4"});
-  add_resident<DsmMover>(all, 0, resident_cluster);
   return all;
 }
 

@@ -81,9 +81,9 @@ __global__ void __launch_bounds__(tile_threads) overlap_stage(StageView v) {
 std::vector<ConfigOf<Problem>> overlap_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(overlap_fluxes, faces, sizeof(FacePlanes)));
+  add_resident<AheadMover<false>>(all, sizeof(SlotShare::slot));
   add_records(all, overlap_stage,
               {1, ring_stages * sizeof(StageTile), ring_stages * stage_tile_bytes, ring_stages});
-  add_resident<AheadMover<false>>(all, sizeof(SlotShare::slot));
   return all;
 }
 

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(tile_threads) register_bypass_stage(StageView 
 std::vector<ConfigOf<Problem>> register_bypass_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(register_bypass_fluxes, 1, sizeof(FacePlanes)));
-  add_records(all, register_bypass_stage, {1, 0, stage_tile_bytes});
   add_resident<SlotMover>(all, sizeof(SlotShare::slot));
+  add_records(all, register_bypass_stage, {1, 0, stage_tile_bytes});
   return all;
 }
 

@@ -234,6 +234,7 @@ void add_resident(std::vector<ConfigOf<Problem>>& all, std::size_t bytes_in_flig
   config.info = records_info<true>(resident_name, function, resident_threads, resident_turns,
                                    {clusters, full.dynamic_shared_bytes, bytes_in_flight});
   const auto blocks_that_fit = [=](const Device& device) {
+    if (full.dynamic_shared_bytes > device.shared_per_block) return 0;
     allow_launch(function, full);
     return resident_blocks(function, full, device.sm_count);
   };

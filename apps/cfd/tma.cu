@@ -163,9 +163,9 @@ void add_tma(std::vector<ConfigOf<Problem>>& all, const char* suffix) {
 std::vector<ConfigOf<Problem>> tma_configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(iso(tma_fluxes, faces, sizeof(FacePlanes)));
+  add_resident<TmaMover>(all, sizeof(Record) * share_elements);
   add_tma<2, 0>(all, "");
   add_tma<2, 2>(all, "l2");
-  add_resident<TmaMover>(all, sizeof(Record) * share_elements);
   return all;
 }
 
