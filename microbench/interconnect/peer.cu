@@ -11,11 +11,15 @@
 // - op=copy: the same with peer access. Either's to the other would do, and it outlives the point
 // that enabled it, so each op sets both ways itself.
 // - op=load: loads of the receiving GPU from the other one's memory.
+//
+// op=both: op=copy of both directions of a pair at once, a row per pair: the bytes of both over the
+// time until both have arrived.
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/microbenchmark.hpp"
 #include "variants/device/cuda.hpp"
@@ -74,7 +78,7 @@ class OnDevice {
   int before_ = 0;
 };
 
-enum class Op { staged, copy, load };
+enum class Op { staged, copy, load, both };
 
 /// Memory and a stream on one GPU each; what is made is freed with its own GPU current or not.
 struct Transfer {
@@ -104,10 +108,9 @@ void set_peer_access(int of, int to, bool on) {
   }
 }
 
-Sampling transfer(int from, int to, Op op, std::size_t bytes) {
+/// Fills the source, and makes what the receiver needs.
+std::shared_ptr<Transfer> prepared(int from, int to, Op op, std::size_t bytes) {
   auto t = std::make_shared<Transfer>(Transfer{from, to, bytes, op});
-  set_peer_access(to, from, op != Op::staged);
-  set_peer_access(from, to, op != Op::staged);
   {
     const OnDevice on(from);
     t->source = DeviceBytes(bytes);
@@ -122,39 +125,77 @@ Sampling transfer(int from, int to, Op op, std::size_t bytes) {
   t->stream = std::make_unique<OwnedStream>();
   t->start = std::make_unique<OwnedEvent>();
   t->stop = std::make_unique<OwnedEvent>();
-  return [t] {
-    const OnDevice receiver(t->to);
-    const cudaStream_t stream = *t->stream;
-    const auto move = [&] {
-      if (t->op == Op::load) {
-        load_words<<<load_blocks, block_threads, 0, stream>>>(
-            static_cast<const uint4*>(t->source.data()), static_cast<uint4*>(t->target.data()),
-            t->bytes / sizeof(uint4));
-        AMASIA_CUDA(cudaGetLastError());
-      } else {
-        AMASIA_CUDA(cudaMemcpyPeerAsync(t->target.data(), t->to, t->source.data(), t->from,
-                                        t->bytes, stream));
-      }
-    };
-    move();
-    t->target.poison(stream);
-    AMASIA_CUDA(cudaMemsetAsync(t->wrong.data(), 0, sizeof(unsigned), stream));
-    AMASIA_CUDA(cudaEventRecord(*t->start, stream));
-    move();
-    AMASIA_CUDA(cudaEventRecord(*t->stop, stream));
-    count_wrong<<<load_blocks, block_threads, 0, stream>>>(
-        static_cast<const unsigned*>(t->target.data()), t->bytes / sizeof(unsigned),
-        t->wrong.data());
+  return t;
+}
+
+void move(const Transfer& t) {
+  const OnDevice receiver(t.to);
+  if (t.op == Op::load) {
+    load_words<<<load_blocks, block_threads, 0, *t.stream>>>(
+        static_cast<const uint4*>(t.source.data()), static_cast<uint4*>(t.target.data()),
+        t.bytes / sizeof(uint4));
     AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    unsigned wrong = 0;
-    t->wrong.download(&wrong);
-    if (wrong != 0) throw std::runtime_error(std::to_string(wrong) + " words arrived wrong");
+  } else {
+    AMASIA_CUDA(
+        cudaMemcpyPeerAsync(t.target.data(), t.to, t.source.data(), t.from, t.bytes, *t.stream));
+  }
+}
+
+void poison(const Transfer& t) {
+  const OnDevice receiver(t.to);
+  t.target.poison(*t.stream);
+  AMASIA_CUDA(cudaMemsetAsync(t.wrong.data(), 0, sizeof(unsigned), *t.stream));
+}
+
+/// Throws when what arrived is not the source.
+void check(const Transfer& t) {
+  const OnDevice receiver(t.to);
+  count_wrong<<<load_blocks, block_threads, 0, *t.stream>>>(
+      static_cast<const unsigned*>(t.target.data()), t.bytes / sizeof(unsigned), t.wrong.data());
+  AMASIA_CUDA(cudaGetLastError());
+  AMASIA_CUDA(cudaStreamSynchronize(*t.stream));
+  unsigned wrong = 0;
+  t.wrong.download(&wrong);
+  if (wrong != 0) throw std::runtime_error(std::to_string(wrong) + " words arrived wrong");
+}
+
+Sampling transfer(int from, int to, Op op, std::size_t bytes) {
+  set_peer_access(to, from, op != Op::staged);
+  set_peer_access(from, to, op != Op::staged);
+  std::vector<std::shared_ptr<Transfer>> all{prepared(from, to, op, bytes)};
+  if (op == Op::both) all.push_back(prepared(to, from, op, bytes));
+  return [all] {
+    const Transfer& first = *all.front();
+    const OnDevice receiver(first.to);
+    for (const auto& t : all) {
+      move(*t);
+      poison(*t);
+    }
+    // The first stream's events are around all: it starts when the others are ready, they start
+    // with it, and it ends when they have ended.
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const Transfer& other = *all[i];
+      const OnDevice on(other.to);
+      AMASIA_CUDA(cudaEventRecord(*other.start, *other.stream));
+      AMASIA_CUDA(cudaStreamWaitEvent(*first.stream, *other.start, 0));
+    }
+    AMASIA_CUDA(cudaEventRecord(*first.start, *first.stream));
+    move(first);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const Transfer& other = *all[i];
+      const OnDevice on(other.to);
+      AMASIA_CUDA(cudaStreamWaitEvent(*other.stream, *first.start, 0));
+      move(other);
+      AMASIA_CUDA(cudaEventRecord(*other.stop, *other.stream));
+      AMASIA_CUDA(cudaStreamWaitEvent(*first.stream, *other.stop, 0));
+    }
+    AMASIA_CUDA(cudaEventRecord(*first.stop, *first.stream));
+    for (const auto& t : all) check(*t);
     float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, *t->start, *t->stop));
+    AMASIA_CUDA(cudaEventElapsedTime(&ms, *first.start, *first.stop));
     Reading r;
     r.time_ns = 1e6 * ms;
-    r.value = static_cast<double>(t->bytes) / *r.time_ns;
+    r.value = static_cast<double>(first.bytes * all.size()) / *r.time_ns;
     return r;
   };
 }
@@ -169,7 +210,7 @@ Point point_of(const std::string& from, const std::string& to, const char* op) {
 }
 
 constexpr std::pair<Op, const char*> ops[] = {
-    {Op::staged, "staged"}, {Op::copy, "copy"}, {Op::load, "load"}};
+    {Op::staged, "staged"}, {Op::copy, "copy"}, {Op::load, "load"}, {Op::both, "both"}};
 
 /// How many GPUs there are is asked of the driver: it is no property of the one that is measured.
 std::vector<Point> points(const Device& device, Scope scope) {
@@ -185,6 +226,7 @@ std::vector<Point> points(const Device& device, Scope scope) {
     for (int to = 0; to < gpus; ++to) {
       if (from == to || (scope == Scope::quick && from + to > 1)) continue;
       for (const auto& [op, name] : ops) {
+        if (op == Op::both && from > to) continue;
         Point p = point_of(std::to_string(from), std::to_string(to), name);
         const bool load = op == Op::load;
         // What checks a copy by the driver's own engine reads every word once.
@@ -208,7 +250,8 @@ const bool registered = register_microbenchmark(
      "256 MiB of random words from each GPU to each other one, by cudaMemcpyPeerAsync without peer "
      "access (staged, through the host) and with it (copy), and by loads of the receiver, timed on "
      "the receiver, the second of two passes, into a poisoned destination and compared; three rows "
-     "per ordered pair, or one that says that there is one GPU.",
+     "per ordered pair, and one per pair of copies both ways at once (both), or one that says that "
+     "there is one GPU.",
      points});
 
 }  // namespace
