@@ -218,8 +218,7 @@ def own_value(files: Files, own: str) -> tuple[Own | None, str]:
         if len(owns) < len(several):
             return None, next((reason for _, reason in of_each if reason), "")
         if what == "mean":
-            mean = statistics.fmean(o.value for o in owns)
-            return Own(mean, owns[0].unit, owns[0].file), ""
+            return _made_of(owns, _mean), ""
         return {"least": min, "most": max}[what](owns, key=lambda o: o.value), ""
     expression = _EXPRESSION.fullmatch(own)
     values, why = [], ""
@@ -232,10 +231,11 @@ def own_value(files: Files, own: str) -> tuple[Own | None, str]:
     if expression:
         at = itertools.count()
         terms = re.sub(r"\[.+?\]", lambda _: f"v{next(at)}", expression["terms"])
-        found = eval(terms, FUNCTIONS, {f"v{i}": own.value for i, own in enumerate(values)})
-        n = min((own.n for own in values if own.n is not None), default=None)
-        first = values[0]
-        return Own(float(found), expression["unit"] or first.unit, first.file, n=n), ""
+
+        def made(*of: float) -> float:
+            return float(eval(terms, FUNCTIONS, {f"v{i}": value for i, value in enumerate(of)}))
+
+        return _made_of(values, made, expression["unit"]), ""
     if len(values) == 1:
         return values[0], ""
     if not values[1].value:
@@ -245,6 +245,18 @@ def own_value(files: Files, own: str) -> tuple[Own | None, str]:
 
 def _mean(*values: float) -> float:
     return statistics.fmean(values)
+
+
+def _made_of(owns: Sequence[Own], function: Callable[..., float], unit: str | None = "") -> Own:
+    """What is made of several, with the widest interval that theirs allow. The function rises or
+    falls in each of them; of more than eight values it has no interval."""
+    value, first = function(*(own.value for own in owns)), owns[0]
+    n = min((own.n for own in owns if own.n is not None), default=None)
+    ends = [(own.low, own.high) for own in owns]
+    if len(owns) > 8 or any(None in pair for pair in ends):
+        return Own(value, unit or first.unit, first.file, n=n)
+    corners = [function(*corner) for corner in itertools.product(*ends)]
+    return Own(value, unit or first.unit, first.file, "", min(corners), max(corners), n)
 
 
 # What an expression of inputs/published/ may call: Python's arithmetic on selectors in brackets.

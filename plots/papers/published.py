@@ -20,18 +20,24 @@ from plots.errors import PlotsError
 from plots.papers.specifications import FOLDER, printed_tables, spec_of_driver
 
 RELATIONS = ("equal", "at least", "at most", "within")
-BASES = ("value", "ratio", "effect", "share", "own share", "model", "table", "beside")
+BASES = ("value", "ratio", "effect", "share", "own share", "model", "table", "beside",
+         "beside own share")  # fmt: skip
 # What inventory.csv may call the method of an id; the first two need what measures it.
 METHODS = ("same", "other", "self", "none")
 
 
 @cache
 def located(path: Path) -> list[tuple[str, dict[str, str]]]:
-    """The rows of a published CSV, each with "file:line"; comment lines start with '#'."""
+    """The rows of a published CSV, each with "file:line"; comment lines start with '#'. Raises
+    PlotsError for a row with a cell too many or too few."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = [(at, line) for at, line in enumerate(file, 1) if not line.startswith("#")]
     rows = csv.DictReader(line for _, line in lines)
-    return [(f"{path.name}:{at}", row) for (at, _), row in zip(lines[1:], rows, strict=True)]
+    found = [(f"{path.name}:{at}", row) for (at, _), row in zip(lines[1:], rows, strict=True)]
+    for place, row in found:
+        if None in row or None in row.values():
+            raise PlotsError(f"{place}: not as many cells as the head has")
+    return found
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -113,7 +119,7 @@ class Comparison:
     @property
     def theory(self) -> str:
         """The promised quantity that values are divided by; empty for none."""
-        for kind in ("own share ", "share ", "beside "):
+        for kind in ("own share ", "share ", "beside own share ", "beside "):
             if self.basis.startswith(kind):
                 return self.basis.removeprefix(kind)
         return ""

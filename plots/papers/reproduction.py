@@ -137,10 +137,10 @@ def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
     if c.units and own.unit not in c.units:
         raise PlotsError(f"{c.place}: ours is in {own.unit}, not in {' or '.join(c.units)}")
     ours, theirs = (theory(c.theory, gpu) if c.theory else None for gpu in (device, c.gpu))
-    theirs = 1.0 if c.kind == "own share" else theirs  # published is a share already
+    theirs = 1.0 if c.kind.endswith("own share") else theirs  # published is a share already
     own_share = own.value / ours if ours else None
     published_share = c.low / theirs if theirs else None
-    of_shares = c.kind in ("share", "own share")
+    of_shares = c.kind.endswith("share")
     promised = own_share is not None and published_share is not None
     value, low, high = own.value, c.low, c.high
     if of_shares and promised:
@@ -148,7 +148,7 @@ def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
     foreign = bool(c.gpu) and architecture(c.gpu) != device.compute_capability
     other_model = bool(c.gpu) and not device.name.startswith(f"NVIDIA {c.gpu}")
     unlike = {"value": foreign, "share": foreign or not promised, "model": other_model}
-    if c.kind == "beside":
+    if c.kind.startswith("beside"):
         verdict = Verdict.BESIDE
     elif unlike.get(c.kind.removeprefix("own ")):
         verdict = Verdict.OTHER_HARDWARE
@@ -168,7 +168,7 @@ def judge(c: Comparison, own: Own | None, device: Any, why: str = "") -> Line:
     return line(
         verdict, own, why=why, own_share=own_share, published_share=published_share,
         of_shares=c.kind == "share" and promised,
-        ratio=None if c.kind == "own share" and not promised else ratio,
+        ratio=None if c.kind.endswith("own share") and not promised else ratio,
     )  # fmt: skip
 
 
@@ -198,6 +198,8 @@ def _same_code(ours: str, printed: str) -> bool:
     and type of each instruction."""
     if "(none)" in (printed, ours):
         return printed == ours
+    if "(emulated" in ours:  # in several steps: the same only as a whole
+        return opcodes(ours.partition(" (")[0]) == opcodes(printed)
     own = [f"{name}." for name in opcodes(ours)]
     return any(
         all(any(name.startswith(f"{wanted}.") for name in own) for wanted in opcodes(part))
@@ -213,6 +215,13 @@ def _code_lines(item: Item, files: Files) -> list[Line]:
         printed = row["printed"]
         if row["file"]:
             printed = published_row(row["file"], row["where"], place)[row["column"]]
+        if row["own"].startswith("none: "):
+            why = row["own"].removeprefix("none: ")
+            lines.append(
+                Line(row["label"], row["gpu"], Verdict.NOT_APPLICABLE, published_code=printed,
+                     why=why)
+            )  # fmt: skip
+            continue
         own, _, counted = row["own"].partition("?")
         code, verdict = "", Verdict.NOT_RECORDED
         if recorded := row_of(files, own):
@@ -299,7 +308,7 @@ def status_of(item: Item, lines: Sequence[Line], waits: str = "") -> str:
     elif judged:
         status = f"agrees in part{of}"
         status = status if 0 < agree < judged else "agrees" if agree else "differs"
-    elif count[Verdict.OTHER_HARDWARE] + count[Verdict.BESIDE]:
+    elif count[Verdict.OTHER_HARDWARE] or (count[Verdict.BESIDE] and not missing):
         status = "other hardware"
     elif count[Verdict.NOT_APPLICABLE]:
         return f"not reproducible here: {next(line.why for line in lines if line.why)}"

@@ -110,6 +110,14 @@ def test_a_slip_of_a_row_is_told_with_file_and_line(
         assert compared().lines[0].verdict is Verdict.NOT_RECORDED
 
 
+@pytest.mark.parametrize("cells", ["1,2,3", "1"], ids=["a comma too many", "one too few"])
+def test_a_row_of_other_length_is_told_with_file_and_line(tmp_path, cells):
+    path = tmp_path / "mine.csv"
+    path.write_text(f"# head\nid,text\n1,2\n{cells}\n")
+    with pytest.raises(PlotsError, match=r"mine\.csv:4: not as many cells as the head has"):
+        published.located(path)
+
+
 def test_a_unit_that_no_line_converts_is_told(tmp_path):
     path = tmp_path / "mine.csv"
     cell = f"s000_table4_memory_latency,{L1},H800_cycles"
@@ -212,6 +220,30 @@ def test_a_value_is_judged_by_relation_tolerance_and_hardware(changes, own, verd
     assert line.ratio == own / min(max(own, c.low), c.high)
 
 
+def test_a_published_share_is_compared_with_a_share_beside_it_too():
+    """Not with the value: 874.5 TFLOP/s over 0.95 were 920."""
+    c = replace(H800_CELL, low=0.95, high=0.95, relation="at least", tolerance=0)
+    own = Own(0.9 * published.theory("f16", H200), "TFLOP/s", "f")
+    for basis, verdict in (("own share f16", "differs"), ("beside own share f16", "beside")):
+        line = reproduction.judge(replace(c, basis=basis), own, H200)
+        shown = (line.verdict.value, line.published_share, line.own_share, line.ratio)
+        assert shown == (verdict, 0.95, pytest.approx(0.9), pytest.approx(0.9 / 0.95))
+
+
+def test_what_is_made_of_several_values_has_their_interval_and_fewest_rounds(monkeypatch):
+    values = {"a": Own(1.2, "x", "f", "", 1.1, 1.3, 31), "b": Own(1.0, "x", "f", "", 0.9, 1.25, 1)}
+    monkeypatch.setattr(ours, "_first", lambda _, s: (values[s.name], ""))
+    a, b = ("[point a q c=d]", "[point b q c=d]")
+    for own, value, low, high in (
+        (f"= {a} / {b} in x", 1.2, 1.1 / 1.25, 1.3 / 0.9),
+        (f"= max({a}, {b})", 1.2, 1.1, 1.3),
+        ("mean point a q k=1 over c=d,e", 1.2, 1.1, 1.3),
+    ):
+        made, _ = ours.own_value([], own)
+        assert (made.value, made.low, made.high) == pytest.approx((value, low, high)), own
+        assert made.n == (1 if "b" in own else 31)
+
+
 def test_a_value_that_is_missing_says_why():
     assert reproduction.judge(H800_CELL, None, H200).verdict is Verdict.NOT_RECORDED
     line = reproduction.judge(H800_CELL, None, H200, "skipped: no such unit")
@@ -265,6 +297,9 @@ def test_a_single_round_is_never_judged_and_more_rounds_are_preferred(monkeypatc
         ("DN", "same", "tf32", "differs; not measured yet: tf32"),
         ("DB", "same", "tf32", "differs"),
         ("OB", "same", "", "other hardware"),
+        ("BB", "same", "", "other hardware"),
+        ("BN", "same", "tf32", "not measured yet: tf32"),
+        ("APN", "same", "", "agrees; not measured yet: 1 of 3 values"),
         ("OB", "other: so", "", "other method"),
         ("AD", "self: so", "", "document against itself: 1 of 2 agree"),
         ("NN", "same", "", "not measured yet"),
@@ -323,10 +358,20 @@ def test_machine_code_is_that_of_the_row():
         ("HMMA", "(none)", False),
         ("(none)", "MOVM", False),
         ("16 MOVM", "MOVM", True),
+        ("2 IMAD.MOV.U32 + CALL (emulated: ends in IMMA)", "IMAD.MOV.U32", False),
+        ("2 IMAD.MOV.U32 (emulated: so)", "IMAD.MOV.U32", True),
     ],
 )
 def test_machine_code_is_compared_by_its_opcodes(ours, printed, same):
     assert reproduction._same_code(ours, printed) is same
+
+
+def test_what_the_instruction_set_lacks_is_no_missing_measurement(recorded):
+    table6 = {line.label: line for line in entry(recorded, "000-16").lines}
+    assert table6["wgmma INT4/INT32"].verdict is Verdict.NOT_APPLICABLE
+    assert table6["wgmma INT4/INT32"].why == "PTX has no wgmma of INT4"
+    assert table6["mma FP8/FP16"].verdict is Verdict.NOT_RECORDED
+    assert table6["mma INT4/INT32"].verdict is Verdict.DIFFERS
 
 
 # The page
@@ -355,6 +400,27 @@ def test_statuses_pretend_nothing(memory_file):
             continue
         assert e.counted in ("not measured yet", "not reproducible here"), e.item.id
         assert all(line.own is None for line in e.lines)
+
+
+HISTOGRAM = "point dsm/histogram rate cluster={};threads=512;bins=2048;copies=block"
+IN_ORIGINAL = "speedup hotspot/overlap iso rows=8192;cols=8192;steps=5;cache=cold;launch=stream"
+WALKING = (
+    "speedup hotspot/overlap cross rows=8192;cols=8192;steps=5;cache=cold;launch=graph;"
+    "schedule=iso-walk"
+)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        f"Overlap has {{{IN_ORIGINAL}:.2f}} of baseline's speed",
+        f"and {{{WALKING}:.2f}} with persistent blocks",
+        f"{{{HISTOGRAM.format(1)}:.0f}} against {{{HISTOGRAM.format(2)}:.0f}} Gkeys/s",
+    ],
+)
+def test_the_guide_of_the_papers_has_the_recorded_figures(recorded, told):
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    assert ours.filled(told, recorded) in page
 
 
 def test_text_of_a_result_file_is_shown_as_it_is(memory_file, save):
