@@ -248,12 +248,12 @@ def _mean(*values: float) -> float:
 
 
 def _made_of(owns: Sequence[Own], function: Callable[..., float], unit: str | None = "") -> Own:
-    """What is made of several, with the widest interval that theirs allow. The function rises or
-    falls in each of them; of more than eight values it has no interval."""
+    """What is made of several, with the widest interval that theirs allow: the function rises or
+    falls in each of them. Of more than thirteen it has none, their ends would be too many."""
     value, first = function(*(own.value for own in owns)), owns[0]
     n = min((own.n for own in owns if own.n is not None), default=None)
     ends = [(own.low, own.high) for own in owns]
-    if len(owns) > 8 or any(None in pair for pair in ends):
+    if len(owns) > 13 or any(None in pair for pair in ends):
         return Own(value, unit or first.unit, first.file, n=n)
     corners = [function(*corner) for corner in itertools.product(*ends)]
     return Own(value, unit or first.unit, first.file, "", min(corners), max(corners), n)
