@@ -71,8 +71,6 @@ class Measured:
     ceilings: pd.DataFrame
     rows: pd.DataFrame
     best: pd.DataFrame
-    only_new: int
-    only_old: int
 
     @property
     def of_baseline(self) -> pd.DataFrame:
@@ -121,15 +119,13 @@ def _told(pair: Pair, found: bool, level: float) -> dict[str, Any]:
 @dataclass(frozen=True)
 class _Matched:
     """Pairs of rows of two sets, by their names: those that match (``rows``) and, of a case, the
-    fastest of each (``best``: the pair of the baseline, that of the fastest). ``counts``: how many
-    rows each set has."""
+    fastest of each (``best``: the pair of the baseline, that of the fastest)."""
 
     new: Results
     old: Results
     pairs: dict[tuple[str, str], Pair]
     rows: list[tuple[str, str]]
     best: list[tuple[tuple[str, str], tuple[str, str]]]
-    counts: tuple[int, int]
 
 
 def _fastest(results: Results, rows: Sequence[Any]) -> dict[tuple[Any, ...], Any]:
@@ -166,7 +162,7 @@ def _match(new: Results, old: Results) -> _Matched:
         base = pairs[key].new
         if (base.role, base.strategy) == ("best", BASELINE):
             best.append((key, add(*(of[key_of(base, CASE)] for of in fastest))))
-    return _Matched(new, old, pairs, matched, best, (len(a), len(b)))
+    return _Matched(new, old, pairs, matched, best)
 
 
 def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
@@ -262,8 +258,6 @@ def _measured(side: _Matched, told: dict[tuple[str, str], dict[str, Any]]) -> Me
         ceilings=ceilings,
         rows=pd.DataFrame(records),
         best=pd.DataFrame(best, columns=BEST_COLUMNS),
-        only_new=side.counts[0] - len(records),
-        only_old=side.counts[1] - len(records),
     )
 
 
@@ -272,12 +266,8 @@ def quoted_programs() -> pd.DataFrame:
     speed-up."""
     rows = read_table(QUOTED)
     rows = rows[rows["quantity"].str.fullmatch(r"[A-Z]+ speed-up")]
-    return pd.DataFrame(
-        {
-            "program": rows["quantity"].str.removesuffix(" speed-up"),
-            "speedup": rows["value_low"].astype(float),
-        }
-    ).reset_index(drop=True)
+    program = rows["quantity"].str.removesuffix(" speed-up")
+    return rows.assign(program=program, speedup=rows["value_low"].astype(float))
 
 
 def which_v100() -> list[str]:

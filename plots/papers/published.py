@@ -20,8 +20,7 @@ from plots.errors import PlotsError
 from plots.papers.specifications import FOLDER, printed_tables, spec_of_driver
 
 RELATIONS = ("equal", "at least", "at most", "within")
-BASES = ("value", "ratio", "effect", "share", "own share", "model", "table", "beside",
-         "beside own share")  # fmt: skip
+BASES = ("value", "ratio", "effect", "share", "own share", "model", "table", "beside")
 # What inventory.csv may call the method of an id; the first two need what measures it.
 METHODS = ("same", "other", "self", "none")
 
@@ -34,9 +33,8 @@ def located(path: Path) -> list[tuple[str, dict[str, str]]]:
         lines = [(at, line) for at, line in enumerate(file, 1) if not line.startswith("#")]
     rows = csv.DictReader(line for _, line in lines)
     found = [(f"{path.name}:{at}", row) for (at, _), row in zip(lines[1:], rows, strict=True)]
-    for place, row in found:
-        if None in row or None in row.values():
-            raise PlotsError(f"{place}: not as many cells as the head has")
+    if wrong := next((place for place, of in found if None in (*of, *of.values())), ""):
+        raise PlotsError(f"{wrong}: not as many cells as the head has")
     return found
 
 
@@ -119,10 +117,8 @@ class Comparison:
     @property
     def theory(self) -> str:
         """The promised quantity that values are divided by; empty for none."""
-        for kind in ("own share ", "share ", "beside own share ", "beside "):
-            if self.basis.startswith(kind):
-                return self.basis.removeprefix(kind)
-        return ""
+        found = re.fullmatch(r"(?:(?:beside )?(?:own )?share |beside )(.+)", self.basis)
+        return found[1] if found else ""
 
     @property
     def kind(self) -> str:
@@ -198,7 +194,7 @@ def comparisons(path: Path = FOLDER / "comparisons.csv") -> list[Comparison]:
             row["id"], row["label"], row["gpu"], low, high, row["own"], row["relation"],
             float(row["tolerance"]), row["basis"], row["file"], row["where"], units, place,
         )  # fmt: skip
-        if c.relation not in RELATIONS or c.kind not in BASES:
+        if c.relation not in RELATIONS or c.kind.removeprefix("beside ") not in BASES:
             raise PlotsError(f"{place}: expected a relation and a basis that are known")
         if c.gpu and architecture(c.gpu) is None:
             raise PlotsError(f'{place}: the architecture of "{c.gpu}" is not known')

@@ -37,7 +37,6 @@ from plots.papers.published import (
 )
 from plots.units import amount
 
-NOTES = FOLDER / "notes.csv"
 STATUSES = {
     "agrees": "every judged value is within its tolerance, or keeps the bound that the document "
     "states",
@@ -215,16 +214,10 @@ def _code_lines(item: Item, files: Files) -> list[Line]:
         printed = row["printed"]
         if row["file"]:
             printed = published_row(row["file"], row["where"], place)[row["column"]]
-        if row["own"].startswith("none: "):
-            why = row["own"].removeprefix("none: ")
-            lines.append(
-                Line(row["label"], row["gpu"], Verdict.NOT_APPLICABLE, published_code=printed,
-                     why=why)
-            )  # fmt: skip
-            continue
+        why = row["own"].partition("none: ")[2]
         own, _, counted = row["own"].partition("?")
-        code, verdict = "", Verdict.NOT_RECORDED
-        if recorded := row_of(files, own):
+        code, verdict = "", Verdict.NOT_APPLICABLE if why else Verdict.NOT_RECORDED
+        if not why and (recorded := row_of(files, own)):
             code = code_of(recorded, counted)
             verdict = Verdict.AGREES if _same_code(code, printed) else Verdict.DIFFERS
             names = _OPCODE.sub(lambda opcode: opcode[0].split(".")[0], printed)
@@ -232,7 +225,8 @@ def _code_lines(item: Item, files: Files) -> list[Line]:
                 verdict = Verdict.NOT_RECORDED  # only the name was
             if architecture(row["gpu"]) != files[0].device.compute_capability:
                 verdict = Verdict.OTHER_HARDWARE
-        lines.append(Line(row["label"], row["gpu"], verdict, code=code, published_code=printed))
+        of = Line(row["label"], row["gpu"], verdict, code=code, published_code=printed, why=why)
+        lines.append(of)
     return lines
 
 
@@ -260,7 +254,7 @@ class Note:
 @cache
 def notes() -> dict[str, Note]:
     """By id; figures of ours are in braces (filled)."""
-    return {row["id"]: Note(**row) for row in read_csv(NOTES)}
+    return {row["id"]: Note(**row) for row in read_csv(FOLDER / "notes.csv")}
 
 
 @dataclass(frozen=True)

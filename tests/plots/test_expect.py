@@ -87,7 +87,7 @@ def test_two_result_files(two_gpus):
     new, old = two_gpus()
     m = expect.compare(new, old)
     assert (m.new_gpu, m.old_gpu) == ("NVIDIA H200", "NVIDIA A100-SXM4-40GB")
-    assert len(m.rows) == 12 and m.only_new == 0 and m.only_old == 0
+    assert len(m.rows) == 12
     assert m.rows["ratio"].tolist() == pytest.approx([2.0] * 12, rel=0.005)
     assert m.rows["resolved"].all()
     assert ((m.rows["low"] < m.rows["ratio"]) & (m.rows["ratio"] < m.rows["high"])).all()
@@ -104,7 +104,7 @@ def test_only_matching_rows_count(two_gpus):
     fewer = {k: v for k, v in planted.TYPICAL.items() if k not in ("tma", "dsm")}
     new, old = two_gpus(speedups=fewer)
     m = expect.compare(new, old)
-    assert len(m.rows) == 8 and m.only_new == 4 and m.only_old == 0
+    assert len(m.rows) == 8
     assert set(m.rows["strategy"]) == set(fewer)
 
 
@@ -119,4 +119,3 @@ def test_matched_and_cross_rows_are_no_pairs(save):
     new, old = save(document(1.0), "new.json"), save(document(2.0, gpu=planted.A100), "old.json")
     m = expect.compare(load([new]), load([old]))
     assert set(m.rows["role"]) == {"iso", "best"} and len(m.rows) == 12
-    assert m.only_new == m.only_old == 0
