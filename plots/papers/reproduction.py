@@ -319,6 +319,7 @@ def entry_of(item: Item, of_item: list[Comparison], files: Files) -> Entry:
         return Entry(item, f"not reproducible here: {how}", item.remark, [], "")
     device = files[0].device if files else None
     note = notes().get(item.id, Note(item.id))
+    note = replace(note, outside=filled(note.outside, files))
     lines, link = [], ""
     for c in of_item:
         try:
