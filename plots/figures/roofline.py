@@ -90,8 +90,9 @@ def _roofs(ax: Axes, ceilings: pd.Series, low: float, high: float) -> list[Text]
     return labels
 
 
-def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
-    """One app: a marker per variant, iso hollow, and a bar at what the floor allows."""
+def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame, raised: bool) -> None:
+    """One app: a marker per variant, iso hollow, and a bar at what the floor allows. Its label is raised
+    above those of the columns beside it, or not."""
     names = strategy_order(rows["strategy"])
     for i, strategy in enumerate(names):
         x = column["at"] * 10 ** ((i - (len(names) - 1) / 2) * _SPREAD)
@@ -119,8 +120,8 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
     label = f"{column['label']}\n{_intensity(column['intensity'])}"
     ax.annotate(
         label, (column["at"], 0),
-        xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
-        ha="center", va="bottom", fontsize=7,
+        xycoords=("data", "axes fraction"), xytext=(0, 24 if raised else 3),
+        textcoords="offset points", ha="center", va="bottom", fontsize=7,
     )  # fmt: skip
 
 
@@ -152,12 +153,12 @@ def roofline(results: Results) -> Figure:
     low, high = shown["at"].min() / 2.5, shown["at"].max() * 2.5
     if levels and "copy_bandwidth" in ceilings:  # the bend is part of the picture
         high = max(high, 1.5 * max(levels) / ceilings["copy_bandwidth"])
-    # A decade below for the labels of the columns.
-    ax.set_ylim(rates.min() / 9, 2 * max([rates.max(), *levels]))
+    # A decade and a half below for the labels of the columns.
+    ax.set_ylim(rates.min() / 30, 2 * max([rates.max(), *levels]))
     ax.set_xlim(low, high)
     along = _roofs(ax, ceilings, low, high)
-    for _, column in shown.iterrows():
-        _column(ax, column, timed[timed["group"] == column["group"]])
+    for i, (_, column) in enumerate(shown.iterrows()):
+        _column(ax, column, timed[timed["group"] == column["group"]], i % 2 == 1)
     ax.set_xlabel("operations per compulsory byte")
     ax.set_ylabel("operations per second, 10⁹")
     style.title(

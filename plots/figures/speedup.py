@@ -23,6 +23,7 @@ from plots.figures.style import (
     new_figure,
     styled,
     title,
+    widest,
     wrapped,
 )
 from plots.statistics.claims import UNDECIDED
@@ -47,7 +48,12 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str]) ->
         s: (i - (len(strategies) - 1) / 2) * _SPREAD / max(len(strategies), 1)
         for i, s in enumerate(strategies)
     }
-    few = len(sizes) <= _FEW
+    of_app = results.groups[results.groups["app"] == app]
+    labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
+    room = 0.8 * (WIDTH / 2 - 0.6) / len(sizes)
+    few = len(sizes) <= _FEW and all(
+        widest(wrapped(labels[size], room, LEAST_POINTS), LEAST_POINTS) <= room for size in sizes
+    )
     ax.axhline(1, color=colour("baseline"), linewidth=0.6, zorder=1.7)
     for x, size in enumerate(sizes):
         here = compared[compared["size"] == size]
@@ -87,10 +93,7 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str]) ->
                 fontsize=LEAST_POINTS, transform=ax.get_xaxis_transform(),
                 rotation=0 if few else 90,
             )  # fmt: skip
-    of_app = results.groups[results.groups["app"] == app]
-    labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
-    room = 0.8 * (WIDTH / 2 - 0.6) / len(sizes) if few else _UPRIGHT
-    texts = [wrapped(labels[size], room, LEAST_POINTS) for size in sizes]
+    texts = [wrapped(labels[size], room if few else _UPRIGHT, LEAST_POINTS) for size in sizes]
     ax.set_xticks(range(len(sizes)), texts, fontsize=LEAST_POINTS, rotation=0 if few else 90)
     ax.set_xlim(-0.5, len(sizes) - 0.5)
     ax.tick_params(axis="x", length=0)

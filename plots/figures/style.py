@@ -118,6 +118,11 @@ def wrapped(text: str, inches: float, points: float) -> str:
     return "\n".join(lines).replace("_ ", "_")
 
 
+def widest(text: str, points: float) -> float:
+    """About how many inches its longest line takes."""
+    return max(map(len, text.split("\n"))) * _EM * points / 72
+
+
 def title(figure: Figure, heading: str, source: str) -> None:
     """Heading and, below it, where and when the data were measured."""
     size, inches = 9, 0.97 * 1.08 * figure.get_figwidth()

@@ -57,8 +57,9 @@ def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
 
 
 def not_winners(file: dict, tuning: dict) -> list[str]:
-    """The rows of role best whose config is no winner of the tuner at their own size, with the code
-    that they ran, and none that it did not distinguish from the winner.
+    """The rows of role best whose config is no winner of the tuner, with the code that they ran, and
+    none that it did not distinguish from the winner: at their own size, or where they say so, at
+    the nearest one that was tuned.
     """
     winners = {
         (entry["variant"], config, entry["source_digest"], tuple(entry["size"].items()))
@@ -66,9 +67,13 @@ def not_winners(file: dict, tuning: dict) -> list[str]:
         for config in (entry["config"], *entry.get("equal", []))
     }
 
+    def label(size: tuple[tuple[str, object], ...]) -> str:
+        return ",".join(f"{name}={value}" for name, value in size if value != "")
+
     def is_winner(row: dict, size: dict) -> bool:
         return any(
             all(str(size.get(name)) == str(value) for name, value in tuned)
+            or row.get("config_source") == f"tuned at the nearest size {label(tuned)}"
             for variant, config, digest, tuned in winners
             if (variant, config, digest) == (row["variant"], row["config"], row["source_digest"])
         )
@@ -122,6 +127,10 @@ def test_a_stale_result_and_a_config_that_did_not_win_are_found() -> None:
         {"source_digest": "2"},
     ):
         assert len(not_winners(file, {"entries": [entry | other]})) == 1
+    elsewhere = {"entries": [entry | {"size": {"n": "9", "input": "random", "file": ""}}]}
+    for nearest, found in (("n=9,input=random", 0), ("n=10,input=random", 1)):
+        row["config_source"] = f"tuned at the nearest size {nearest}"
+        assert len(not_winners(file, elsewhere)) == found
 
 
 # --- What a digest covers, on a small tree --------------------------------------------------------
