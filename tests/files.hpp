@@ -1,5 +1,5 @@
-// For tests that read and write files: a folder that goes away, and files recorded in
-// tests/golden/.
+// What tests need: a folder that goes away, files recorded in tests/golden/, and the message of an
+// exception, so that its wording can be asserted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -86,6 +86,28 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   if (std::getenv("AMASIA_UPDATE_GOLDEN") != nullptr) write_text(path, text);
   EXPECT_EQ(read_text(path), text)
       << "differs from tests/golden/" << name << "; AMASIA_UPDATE_GOLDEN=1 records it anew";
+}
+
+/// what() of the Error that `action` throws; a failure and "" when it throws none.
+template <class Error, class Action>
+std::string message_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+inline testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "no \"" << part << "\" in \"" << text << "\"";
+}
+
+inline testing::AssertionResult is_one_line(const std::string& text) {
+  if (!text.empty() && text.find('\n') == std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "not one line: \"" << text << "\"";
 }
 
 }  // namespace amasia

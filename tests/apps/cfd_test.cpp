@@ -19,7 +19,6 @@
 #include "harness/registry.hpp"
 #include "inputs/formats/text_writer.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia::cfd {
 namespace {

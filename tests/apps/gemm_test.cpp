@@ -25,7 +25,7 @@
 #include "apps/gemm/walk.hpp"
 #include "harness/registry.hpp"
 #include "tests/apps/tf32x3_replay.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 #include "variants/geometry/box.hpp"
 
 namespace amasia::gemm {

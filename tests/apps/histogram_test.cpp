@@ -16,7 +16,6 @@
 #include "apps/histogram/partition.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia::histogram {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/lavamd/lavamd.hpp"
 #include "apps/lavamd/schedules.hpp"
 #include "harness/registry.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 
 namespace amasia::lavamd {
 namespace {

@@ -20,7 +20,6 @@
 #include "inputs/formats/matrix.hpp"
 #include "tests/apps/lud_matrices.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 #include "variants/geometry/ring.hpp"
 
 namespace amasia::lud {

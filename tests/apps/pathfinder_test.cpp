@@ -19,7 +19,6 @@
 #include "apps/pathfinder/walls.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia::pathfinder {
 namespace {

@@ -11,7 +11,6 @@
 #include "harness/report/report.hpp"
 #include "harness/session/completion.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {

@@ -5,7 +5,7 @@
 #include "harness/app.hpp"
 #include "harness/parameters.hpp"
 #include "harness/words.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 
 namespace amasia {
 namespace {

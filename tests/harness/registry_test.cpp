@@ -9,8 +9,8 @@
 
 #include "harness/ceiling.hpp"
 #include "harness/results/provenance.hpp"
+#include "tests/files.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

@@ -10,7 +10,7 @@
 #include "harness/text/json_file.hpp"
 #include "microbench/twin/geometry.hpp"
 #include "microbench/twin/traits.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 
 namespace amasia::twin {
 namespace {

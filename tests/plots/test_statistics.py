@@ -86,8 +86,9 @@ def test_the_false_discovery_rate_as_its_authors_show_it():
         benjamini_hochberg([0.5], 1.0)
 
 
-# The harness is held to the same file (tests/harness/statistics/series_test.cpp).
-CASES = json.loads((Path(__file__).parent / "interval_cases.json").read_text())["cases"]
+# The harness is held to the same intervals (tests/harness/statistics/statistics_test.cpp).
+KNOWN = json.loads(Path(__file__).with_name("statistics_cases.json").read_text())
+CASES = KNOWN["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -158,10 +159,6 @@ def test_what_every_round_shows_is_always_found(rounds):
 # --- Between runs ---------------------------------------------------------------------------------
 
 
-# Of two implementations that agreed to twelve digits; cut down since.
-BETWEEN_CASES = json.loads((Path(__file__).parent / "between_cases.json").read_text())
-
-
 def _row(sessions):
     return [SessionValue(*session) for session in sessions]
 
@@ -184,7 +181,8 @@ def _record(prediction):
     return [getattr(prediction, name) for name in names]
 
 
-@pytest.mark.parametrize("kind", BETWEEN_CASES["kinds"], ids=lambda kind: kind["name"])
+# Of two implementations that agreed to twelve digits; cut down since.
+@pytest.mark.parametrize("kind", KNOWN["kinds"], ids=lambda kind: kind["name"])
 def test_predictions_on_known_rows(kind):
     rows = [_row(sessions) for sessions in kind["rows"]]
     pool = Pool.of(rows)

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/device/library.hpp"
 #include "variants/device/tensor_map.hpp"

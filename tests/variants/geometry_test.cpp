@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 #include "variants/geometry/box.hpp"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/geometry/ring.hpp"

@@ -5,7 +5,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 
 namespace amasia {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "harness/conclusions/recomputed.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
 namespace {

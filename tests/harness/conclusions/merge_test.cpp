@@ -8,7 +8,7 @@
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/statistics/statistics.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {

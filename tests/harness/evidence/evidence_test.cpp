@@ -17,7 +17,6 @@
 #include "harness/evidence/ptx.hpp"
 #include "inputs/errors.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

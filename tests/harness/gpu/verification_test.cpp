@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 
 namespace amasia {
 namespace {

@@ -7,8 +7,8 @@
 #include "harness/errors.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
+#include "tests/files.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

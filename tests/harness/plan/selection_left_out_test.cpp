@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "harness/errors.hpp"
+#include "tests/files.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

@@ -7,7 +7,6 @@
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

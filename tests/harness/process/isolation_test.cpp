@@ -14,7 +14,6 @@
 #include "harness/results/profile.hpp"
 #include "inputs/errors.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

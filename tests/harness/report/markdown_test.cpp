@@ -4,7 +4,6 @@
 #include "harness/microbenchmark.hpp"
 #include "harness/report/report.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {

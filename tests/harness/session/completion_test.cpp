@@ -7,7 +7,6 @@
 #include "harness/session/completion.hpp"
 #include "harness/session/validity.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {

@@ -16,7 +16,7 @@
 #include "harness/results/profile.hpp"
 #include "harness/session/session.hpp"
 #include "harness/session/validity.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {

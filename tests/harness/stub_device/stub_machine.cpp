@@ -1,16 +1,20 @@
-// Where implementations loaded at run time run without a GPU: memory of the host, a stream that is
-// always at its end, and no code for a device.
+// What takes the place of harness_gpu in programs and in libamasia_compare_stub: the device, and
+// where implementations loaded at run time run: memory of the host, a stream that is always at its
+// end, and no code for a device.
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
 #include <stdexcept>
 #include <thread>
 
+#include "harness/errors.hpp"
 #include "harness/user_kernel/machine.hpp"
+#include "tests/harness/stub_device/stub_device.hpp"
 
 namespace amasia {
 namespace {
@@ -69,6 +73,13 @@ class HostMachine : public Machine {
 };
 
 }  // namespace
+
+/// The script is read anew for each comparison, because the library makes many in one process.
+std::unique_ptr<Instrument> open_instrument(int index) {
+  if (index > 0) throw UsageError("this stub has one device");
+  const char* script = std::getenv("AMASIA_STUB");
+  return make_stub_instrument(nlohmann::ordered_json::parse(script == nullptr ? "{}" : script));
+}
 
 std::unique_ptr<Machine> open_machine() { return std::make_unique<HostMachine>(); }
 

@@ -15,7 +15,6 @@
 #include "harness/user_kernel/trial.hpp"
 #include "inputs/errors.hpp"
 #include "tests/files.hpp"
-#include "tests/messages.hpp"
 
 namespace amasia {
 namespace {

@@ -8,7 +8,7 @@
 #include "harness/user_kernel/description.hpp"
 #include "harness/user_kernel/element.hpp"
 #include "inputs/errors.hpp"
-#include "tests/messages.hpp"
+#include "tests/files.hpp"
 
 namespace amasia {
 namespace {
