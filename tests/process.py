@@ -1,4 +1,4 @@
-"""Programs that tests run."""
+"""Programs that tests run, and the files of this tree and of its build."""
 
 from __future__ import annotations
 
@@ -6,6 +6,21 @@ import os
 import subprocess
 from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
+
+MADE = {".git", ".venv", ".cuda", ".ccache", "build", "out", "__pycache__"}
+MADE |= {".pytest_cache", ".ruff_cache"}
+
+
+def files_of(root: Path) -> list[str]:
+    """Relative to the root, without what builds and tools leave there."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in MADE]
+        found += [Path(folder, name).relative_to(root).as_posix() for name in names]
+    return sorted(found)
 
 
 def executable(path: Path, text: str, shell: object = "/bin/sh") -> Path:

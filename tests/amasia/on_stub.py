@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import amasia
+from tests.process import BUILD
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
 STUB_STREAM = 0x57AB  # tests/harness/stub_device/stub_device.cpp
 
 

@@ -16,10 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.process import executable, run
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
+from tests.process import BUILD, executable, run
 
 # For an environment in which there is no GPU, whatever the machine has.
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}

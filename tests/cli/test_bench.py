@@ -15,12 +15,13 @@ import time
 from typing import Any
 
 import pytest
-from programs import ROOT, Stubbed, built_with_cuda, nvcc, program, read_result, runner
+from programs import Stubbed, built_with_cuda, nvcc, program, read_result, runner
 
 from plots.data.documents import read_document
 from plots.data.load import load
-from plots.report.chapters.registry import parts
+from plots.report.chapters import parts
 from plots.report.embedded import Embedded
+from tests.process import ROOT
 
 SOURCE = ROOT / "tests" / "cli" / "user_kernels.cpp"
 ARGUMENTS = '[{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]'

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 import slurm_cluster
-from programs import ROOT, program, read_result, runner
+from programs import program, read_result, runner
 from slurm_cluster import NODES, Cluster, wait_until
 
-from tests.process import executable, run
+from tests.process import ROOT, executable, run
 
 SUBMIT = ROOT / "campaign/submit"
 MERGE = ROOT / "campaign/merge"

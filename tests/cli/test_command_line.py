@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from programs import NO_GPU, ROOT, Run, one_line, sealed
+from programs import NO_GPU, Run, one_line, sealed
+
+from tests.process import ROOT
 
 # What a newcomer types, and what the answer has to name.
 MISTAKES = [

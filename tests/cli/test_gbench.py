@@ -13,7 +13,9 @@ import sys
 from typing import Any
 
 import pytest
-from programs import NO_GPU, ROOT, Stubbed, one_line, program, runner
+from programs import NO_GPU, Stubbed, one_line, program, runner
+
+from tests.process import ROOT
 
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
 Script = dict[str, Any]

@@ -8,9 +8,10 @@ import pathlib
 import subprocess
 
 import pytest
-from programs import ROOT, built_with_cuda, program
+from programs import built_with_cuda, program
 
 from tests.hostile import try_all
+from tests.process import ROOT
 
 ON_STUB = {name: kind for name, kind in try_all.HOSTILE.items() if kind.on_stub}
 

@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from programs import BUILD, ROOT, built_with_cuda, cached
+from programs import built_with_cuda, cached
 
-from tests.process import run
+from tests.process import BUILD, ROOT, run
 
 PAGE = ROOT / "docs" / "your-own-app.md"
 VARIANTS = ["polynomial/baseline", "polynomial/overlap", "polynomial/tma"]

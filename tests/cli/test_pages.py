@@ -13,9 +13,9 @@ import subprocess
 import sys
 
 import pytest
-from programs import NO_GPU, ROOT, program, runner
+from programs import NO_GPU, program, runner
 
-from tests.process import run
+from tests.process import ROOT, run
 
 PAGE = 100  # columns
 

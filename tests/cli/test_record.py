@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import ROOT, fake_ncu_in, program
+from programs import fake_ncu_in, program
 
-from tests.process import executable, run
+from tests.process import ROOT, executable, run
 
 FILES = ["cross-crossed", "paper-crossed", "paper-stub", "quick-crossed", "quick-stub"]
 FILES += ["stub", "sweep-crossed", "sweep-stub", "tuning"]

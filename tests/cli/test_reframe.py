@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import ROOT, program, runner
+from programs import program, runner
 
-from tests.process import run
+from tests.process import ROOT, run
 
 REFRAME = shutil.which("reframe", path=str(Path(sys.executable).parent)) or shutil.which("reframe")
 CHECKS = ROOT / "sites/reframe/amasia_checks.py"

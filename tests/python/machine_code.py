@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tree import BUILD, ROOT
+from tests.process import BUILD, ROOT
 
 # The begin of a kernel, or an instruction, the second half of whose code has a line of its own.
 _ENTRY = re.compile(

@@ -9,9 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tree import ROOT
 
-from tests.process import executable, run
+from tests.process import ROOT, executable, run
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("cmake") or not shutil.which("ninja"), reason="needs CMake and Ninja"

@@ -15,13 +15,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tree import BUILD, ROOT
 
 from plots.data.documents import text_of
-from tests.process import run
+from tests.process import BUILD, ROOT, run
 
 GENERATED = BUILD / "generated" / "provenance"
-# Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/data/frozen.py).
+# Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/folders.py).
 RESULTS = sorted((ROOT / "results").glob("*/*.json.gz"))
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/CMakeLists.txt"))
 

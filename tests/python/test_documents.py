@@ -1,17 +1,98 @@
-"""What comments and documents name exists, and facts that stand in two places agree."""
+"""What comments and documents point to exists: files of this tree, and sections of its documents.
+Facts that stand in two places agree.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
-import citations
-from tree import ROOT, files_of
+from tests.process import ROOT, files_of
+
+# Recorded data, history, which names what is gone, and tests, which name files that they make.
+FOLDERS = "results|tests/golden|tests/python|inputs/published|inputs/specifications"
+DATA = re.compile(rf"CHANGELOG|({FOLDERS})/|.*\.(svg|json)$")
+SLASHES = {".hpp", ".cpp", ".cu", ".cuh"}
+HASHES = {".py", ".sh", ".cmake", ".toml", ".yml", ".yaml", ".cff"}
+HASH_NAMES = {"CMakeLists.txt", "run", ".clang-tidy", ".clang-format", ".gitignore"}
+
+TOPS = "apps|cmake|docs|harness|inputs|microbench|plots|results|schema|scripts|tests|variants"
+PATH = re.compile(rf"(?<![\w/.<>*$}}-])((?:{TOPS}|\.ci|\.github)/[\w./<>*-]*)")
+NAME = re.compile(r"(?<![\w/.<>*$}-])([\w*<>.-]+\.(?:hpp|cpp|cuh|cu|py|md|cmake|csv))\b")
+# Files of other projects, of commands, and of readers of docs/your-kernel.md.
+FOREIGN = {"compare.py", "report.csv", "summary.md", "saxpy_old.cu", "saxpy_new.cu", "sum.cu"}
+IMPLIED = (".hpp", ".cpp", ".cu", ".cuh", ".py")
+
+
+def prose(file: str, text: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a document, and of a source its comments."""
+    path = Path(file)
+    if path.suffix in SLASHES:
+        sign = r"//[/!<]*"
+    elif path.suffix in HASHES or path.name in HASH_NAMES:
+        sign = "#"
+    else:
+        sign = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if path.suffix == ".md":
+            yield number, line
+        elif sign and (comment := re.match(rf".*?(?:^|\s){sign}(.*)", line)):
+            yield number, comment[1]
+
+
+def anchors(path: Path) -> set[str]:
+    """What a link may lead to in a document: headings as GitHub names them, and named places."""
+    text = path.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ *(.*)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", h.strip().lower()).replace(" ", "-") for h in headings}
+    return made | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def _pattern(cited: str, any_name: str) -> str:
+    """`*` and `<app>` stand for any name."""
+    return re.escape(re.sub(r"<\w+>", "*", cited.rstrip("./-"))).replace(r"\*", any_name)
+
+
+def broken(root: Path, files: list[str]) -> list[str]:
+    folders = {str(parent) for file in files for parent in Path(file).parents} - {"."}
+    known, names = "\n".join([*files, *folders]), {file.rsplit("/", 1)[-1] for file in files}
+    suffixes = "|".join(map(re.escape, IMPLIED))
+    found = []
+    for file in (file for file in files if not DATA.match(file)):
+        if (
+            Path(file).suffix not in {*SLASHES, *HASHES, ".md"}
+            and Path(file).name not in HASH_NAMES
+        ):
+            continue
+        text = (root / file).read_text(encoding="utf-8")
+        # What a document shows how to make need not exist here.
+        made = set(re.findall(r"file=(\S+)", text))
+        made |= {part for name in made for part in (Path(name).name, str(Path(name).parent))}
+        for number, line in prose(file, text):
+            where = f"{file}:{number}: "
+            for cited in set(PATH.findall(line)) - made:
+                a_rule = "<" in cited and cited.rsplit("/", 1)[-1] in names
+                path = _pattern(cited, "[^/\n]*")
+                if not a_rule and not re.search(f"^{path}(?:{suffixes})?$", known, re.MULTILINE):
+                    found.append(f"{where}no file or folder {cited}")
+            for cited in set(NAME.findall(line)) - made - FOREIGN:
+                if not any(re.fullmatch(_pattern(cited, ".*"), name) for name in names):
+                    found.append(f"{where}no file is named {cited}")
+            for target, anchor in re.findall(r"\]\(([^)\s:#]*)(?:#([^)\s]*))?\)", line):
+                linked = (root / file).parent / target if target else root / file
+                if file.endswith(".md") and not linked.exists():
+                    found.append(f"{where}the link {target} leads nowhere")
+                elif file.endswith(".md") and anchor and anchor not in anchors(linked):
+                    found.append(f"{where}the link {target} names no section {anchor}")
+    return found
+
 
 # --- Names of files and sections ------------------------------------------------------------------
 
 
 def test_every_file_and_section_that_is_named_exists() -> None:
-    assert citations.broken(ROOT, files_of(ROOT)) == []
+    assert broken(ROOT, files_of(ROOT)) == []
 
 
 # --- The index ------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from tree import ROOT
 
 from plots.data.documents import ASIDE, read_document
+from tests.process import ROOT
 
 RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))
 FOLDERS = sorted(

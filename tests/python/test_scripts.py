@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tree import ROOT
 
 from tests import process
+from tests.process import ROOT
 
 SCRIPTS = [
     *(ROOT / name for name in ("run.sh", "test.sh", "plots.sh", ".ci/run")),

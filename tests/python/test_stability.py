@@ -9,10 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tree import BUILD, ROOT
 
 from plots.commands import load_commands
-from tests.process import run
+from tests.process import BUILD, ROOT, run
 
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 

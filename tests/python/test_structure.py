@@ -11,9 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from tree import ROOT, files_of
 
-from tests.process import run
+from tests.process import ROOT, files_of, run
 
 SUFFIXES = (".hpp", ".cpp", ".cu", ".cuh")
 
