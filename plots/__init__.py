@@ -6,7 +6,7 @@ the data with sources in inputs/.
 
 import os
 
-from plots.version import version
+from plots.tree import version
 
 # Work is shared out to processes (plots/parallel.py), and matrices are small: threads of the linear
 # algebra beside them would only wait for each other. Read when numpy is imported.

@@ -1,5 +1,5 @@
-"""Where the files lie that the package reads beside result files: published tables and data sheets,
-schemas, and the sources whose lines are counted.
+"""The version and the modules of the package, and where the files lie that it reads beside result
+files: published tables and data sheets, schemas, and the sources whose lines are counted.
 
 In a clone of the repository they are the repository's own. A wheel carries those that are read by
 commands for everybody, under the paths that they have there (pyproject.toml says which).
@@ -7,8 +7,11 @@ commands for everybody, under the paths that they have there (pyproject.toml say
 
 from __future__ import annotations
 
+import importlib.metadata
+import pkgutil
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -27,3 +30,15 @@ IN_A_CLONE = PROJECT is not None
 
 # The repository; where this package was installed from a wheel, what that carried of it.
 ROOT = PACKAGE.parent if IN_A_CLONE else PACKAGE / "carried"
+
+
+def version() -> str:
+    """ "0.1.0": of the sources beside this package, else of the installed package."""
+    return str(PROJECT["version"]) if PROJECT else importlib.metadata.version("amasia")
+
+
+def import_modules(package: ModuleType) -> None:
+    """Imports all modules of ``package``, in the order of their names, so that
+    what registers itself needs no list elsewhere. Each is imported once."""
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
+        importlib.import_module(f"{package.__name__}.{module.name}")

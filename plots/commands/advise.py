@@ -15,8 +15,8 @@ from plots.advice.advise import as_text as as_choices
 from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
 from plots.advice.observed import as_text as as_observed
 from plots.advice.twin_text import as_text, given_to_amasia
+from plots.commands import Command, register
 from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
-from plots.commands.registry import Command, register
 from plots.data.selection import gpu_named
 from plots.errors import PlotsError
 from plots.tree import ROOT

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from plots.commands import MISTAKE, OK, OUTPUT, Command, register
 from plots.commands.options import print_or_write
-from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.data.load import Results, load
 from plots.data.selection import among, gpu_named, tell
 from plots.errors import PlotsError

@@ -8,8 +8,8 @@ import difflib
 import sys
 from pathlib import Path
 
+from plots.commands import MISTAKE, OK, OUTPUT, Command, register
 from plots.commands.options import results_argument, written_whole
-from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.data.load import Results
 from plots.data.selection import load_aloud
 from plots.errors import PlotsError

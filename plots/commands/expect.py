@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from plots.commands import Command, register
 from plots.commands.options import print_table, write_figure
-from plots.commands.registry import Command, register
 from plots.errors import PlotsError
 from plots.figures.balance import balance
 from plots.figures.expectation import SOURCE, expectation

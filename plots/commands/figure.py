@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from plots.commands import Command, register
 from plots.commands.options import (
     results_argument,
     selection_arguments,
     selection_of,
     write_figure,
 )
-from plots.commands.registry import Command, register
 from plots.errors import PlotsError, nearest
 from plots.figures import FIGURES
 from plots.report import heatmap  # noqa: F401, registers its figure, which shows verdicts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from plots.commands import Command, register
 from plots.commands.options import page_arguments, print_or_write
-from plots.commands.registry import Command, register
 from plots.data.selection import load_aloud
 from plots.papers import reproduction
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from plots.commands import Command, register
 from plots.commands.options import results_argument, selection_arguments, selection_of
-from plots.commands.registry import Command, register
 from plots.data.profiles import Profiles, load_profiles
 from plots.data.selection import Selection, replace_selection
 from plots.judge.attribution import attributions, sums_up

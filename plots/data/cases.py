@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from plots.data import frozen
 from plots.data.documents import read_document
 from plots.data.schema import columns_of, scalars
 from plots.data.sessions import Measured, case_text, identities, measured_in, session_of, size_text
-from plots.folders import Note
+from plots.folders import Note, version_of
 from plots.statistics.claims import invalidity_in
 
 LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/schedule.hpp
@@ -233,7 +232,7 @@ def of_file(index: int, path: Path) -> OfFile:
         "gpu": provenance.device.name,
         "compute_capability": provenance.device.compute_capability,
         "date": provenance.date_utc,
-        "version": frozen.version_of(path),
+        "version": version_of(path),
     }
     of = OfFile(path, document, run)
     for m in document.microbenchmarks:

@@ -23,9 +23,8 @@ import numpy as np
 
 from plots import shell
 from plots.data import schema
-from plots.data.frozen import is_superseded
 from plots.errors import PlotsError, ResultFileError
-from plots.folders import Note, json_files, shortened, what_it_is
+from plots.folders import Note, is_superseded, json_files, shortened, what_it_is
 
 SCHEMA_NAME = "amasia-result"
 PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/data/profiles.py)
@@ -288,7 +287,7 @@ def find_files(
     editor left there). A path of a file must be a result file.
 
     Passed over are profiles, files ``without`` which is asked for, and frozen ones of a GPU that
-    has current ones (plots/data/frozen.py). So are those of examples, which are no part of the
+    has current ones (plots/folders.py). So are those of examples, which are no part of the
     suite, and advice, unless their own folder is named.
 
     Raises PlotsError when a path does not exist or nothing was found.

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.data import frames, frozen
+from plots import folders
+from plots.data import frames
 from plots.data.cases import LEAST_ROUNDS as LEAST_ROUNDS
 from plots.data.cases import OfFile, chosen_cases, of_file
 from plots.data.documents import Recorded, find_files, text_of
@@ -61,7 +62,7 @@ class Results:
     points: pd.DataFrame = field(default_factory=lambda: frames.point_frame([]))
     findings: pd.DataFrame = field(default_factory=lambda: frames.finding_frame([]))
     cross: Results | None = None
-    # Reads the record of earlier versions that lies in the same folders (plots/data/frozen.py).
+    # Reads the record of earlier versions that lies in the same folders (plots/folders.py).
     read_earlier: Callable[[], Results | None] = field(
         default=lambda: None, compare=False, repr=False
     )
@@ -204,7 +205,7 @@ def _doubts_of_dates(results: Results) -> Iterator[str]:
 def _read(found: Sequence[Path], notes: list[str]) -> Results:
     """The results of ``found``; the frozen record beside them is read when it is asked for."""
     parts = [of_file(index, path) for index, path in enumerate(found)]
-    beside = frozen.beside(found)
+    beside = folders.beside(found)
     others = [path for path in beside if path not in set(found)]
 
     def earlier() -> Results | None:

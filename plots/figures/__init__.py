@@ -4,11 +4,83 @@ A module of this package that registers a FigureKind is a figure of the command 
 of a microbenchmark, of the report. There is no other list to add it to.
 """
 
-import sys
+from __future__ import annotations
 
-from plots.discovery import import_modules
-from plots.figures.registry import FIGURES, FigureKind, mode_name, of_microbenchmarks, register
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from matplotlib.figure import Figure
+
+from plots.data.load import Results
+from plots.data.selection import Selection
+from plots.tree import import_modules
+
+_LAUNCHES = {"stream": "stream launches", "graph": "graph launches"}
+
+
+def mode_name(cache: str, launch: str) -> str:
+    """ "cold cache, stream launches"."""
+    return f"{cache} cache, {_LAUNCHES[launch]}"
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A figure: ``draw`` makes it for ``python -m plots figure NAME``.
+
+    Of a figure of a ``microbenchmark``, ``draw_points`` makes it of all results of one GPU. The
+    report shows it where that was run, with the sentences of ``reading``, by ascending ``order``.
+    """
+
+    name: str
+    summary: str
+    draw: Callable[[Selection], Figure]
+    order: int = 0
+    microbenchmark: str = ""
+    draw_points: Callable[[Results], Figure] | None = None
+    reading: Callable[[Results], Sequence[str]] | None = None
+
+
+_kinds: dict[str, FigureKind] = {}
+FIGURES: Mapping[str, FigureKind] = MappingProxyType(_kinds)
+
+
+def register(kind: FigureKind) -> FigureKind:
+    """Makes a figure known. Raises ValueError when its name is taken."""
+    if kind.name in _kinds:
+        raise ValueError(f"two figures are called {kind.name}")
+    _kinds[kind.name] = kind
+    return kind
+
+
+def microbenchmark_figure(
+    name: str,
+    summary: str,
+    draw: Callable[[Results], Figure],
+    microbenchmark: str,
+    order: int,
+    reading: Callable[[Results], Sequence[str]],
+) -> FigureKind:
+    """Registers a figure of the points of one microbenchmark."""
+    return register(
+        FigureKind(
+            name,
+            summary,
+            lambda selection: draw(selection.of_gpu()),
+            order,
+            microbenchmark,
+            draw,
+            reading,
+        )
+    )
+
+
+def of_microbenchmarks(results: Results) -> list[FigureKind]:
+    """The figures of the microbenchmarks that were run, in order."""
+    there = set(results.points["microbenchmark"])
+    found = [kind for kind in _kinds.values() if kind.microbenchmark in there]
+    return sorted(found, key=lambda kind: (kind.order, kind.name))
+
 
 import_modules(sys.modules[__name__])
-
-__all__ = ["FIGURES", "FigureKind", "mode_name", "of_microbenchmarks", "register"]

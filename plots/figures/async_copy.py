@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common, style
-from plots.figures.points import points, power_axis
-from plots.figures.registry import microbenchmark_figure
+from plots.figures import common, microbenchmark_figure, style
+from plots.figures.common import points, power_axis
 
 # A mechanism has the colour of the strategy it belongs to; the second one of overlap a lighter one.
 _MECHANISMS = {

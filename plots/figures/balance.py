@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots.figures import style
-from plots.figures.registry import FigureKind, register
+from plots.figures import FigureKind, register, style
 from plots.papers import specifications
 from plots.papers.specifications import Spec
 

@@ -8,9 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common, style
-from plots.figures.points import INKS, MARKERS, points, power_axis
-from plots.figures.registry import microbenchmark_figure
+from plots.figures import common, microbenchmark_figure, style
+from plots.figures.common import INKS, MARKERS, points, power_axis
 
 _SURFACE_WIDTH = 4  # bytes of an access: an int, as the paper's registers
 

@@ -7,8 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots.figures import common, style
-from plots.figures.registry import FigureKind, register
+from plots.figures import FigureKind, common, register, style
 from plots.papers import expect
 
 SOURCE = "Svedin et al. 2021, Table 1 and section 6.1"

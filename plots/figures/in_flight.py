@@ -7,9 +7,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common, style
-from plots.figures.points import INKS, MARKERS, curve, mark, points, power_axis
-from plots.figures.registry import microbenchmark_figure
+from plots.figures import common, microbenchmark_figure, style
+from plots.figures.common import INKS, MARKERS, curve, mark, points, power_axis
 
 # KiB that CUB's transform keeps in flight per SM, and the GPU it does so for
 # (arch_to_min_bytes_in_flight in CCCL).

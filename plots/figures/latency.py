@@ -5,9 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common
-from plots.figures.points import INKS, MARKERS, curve, mark, points, power_axis
-from plots.figures.registry import microbenchmark_figure
+from plots.figures import common, microbenchmark_figure
+from plots.figures.common import INKS, MARKERS, curve, mark, points, power_axis
 from plots.figures.style import NOISE_COLOUR, new_figure, styled, title
 
 

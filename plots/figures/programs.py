@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plots.data.load import Results
-from plots.figures import common, style
-from plots.figures.points import INKS, MARKERS
-from plots.figures.registry import FigureKind, register
+from plots.figures import FigureKind, common, register, style
+from plots.figures.common import INKS, MARKERS
 from plots.papers import specifications
 from plots.papers.published import conditions
 

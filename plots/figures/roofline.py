@@ -12,8 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from plots.data.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
-from plots.figures import common, style
-from plots.figures.registry import FigureKind, register
+from plots.figures import FigureKind, common, register, style
 
 _SLOPES = {
     "copy_bandwidth": "device memory, copy",

@@ -11,8 +11,7 @@ from matplotlib.patches import Rectangle
 
 from plots.data.load import Results, sizes_of, strategy_order
 from plots.data.strategies import BY_NAME
-from plots.figures import common
-from plots.figures.registry import FigureKind, register
+from plots.figures import FigureKind, common, register
 from plots.figures.style import (
     LEAST_POINTS,
     NOISE_COLOUR,

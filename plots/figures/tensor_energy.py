@@ -5,9 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common
-from plots.figures.points import points
-from plots.figures.registry import microbenchmark_figure
+from plots.figures import common, microbenchmark_figure
+from plots.figures.common import points
 from plots.figures.style import new_figure, styled, title
 
 _INKS = {"mma": "#009E73", "wgmma": "#0072B2"}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
-from plots.figures import common
-from plots.figures.points import INKS, curve, points, power_axis
-from plots.figures.registry import microbenchmark_figure
+from plots.figures import common, microbenchmark_figure
+from plots.figures.common import INKS, curve, points, power_axis
 from plots.figures.style import WIDTH, legend_under, new_figure, styled, title
 
 # Where A comes from -> in words, colour.

@@ -19,7 +19,6 @@ from typing import Any
 
 from plots.data.load import Results
 from plots.errors import PlotsError
-from plots.markdown import plain
 from plots.papers.ours import Files, Own, filled, own_value, row_of, selectors
 from plots.papers.published import (
     FOLDER,
@@ -35,6 +34,7 @@ from plots.papers.published import (
     read_csv,
     theory,
 )
+from plots.prose import plain
 from plots.units import amount
 
 STATUSES = {

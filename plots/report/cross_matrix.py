@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from plots.data.load import Results, strategy_order
-from plots.figures.registry import mode_name
+from plots.figures import mode_name
 from plots.judge.cross_tables import Cell, Table, table_of, without_time
 from plots.prose import fold, paragraph, shade, table
 from plots.statistics.claims import UNDECIDED

@@ -8,19 +8,26 @@ of them the rows that a reader asks for.
 from __future__ import annotations
 
 import base64
+import gc
 import gzip
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from plots.data.load import Results, samples_by_row
-from plots.figures.drawing import Drawer, draw_all
+from plots.errors import PlotsError
+from plots.figures import style
+from plots.parallel import on_all_cores
+
+Drawer = Callable[[], Figure]
 
 CLOCK_STEP_MS = 32e-6  # what the clock of events of these GPUs counts in
 LEAST_SHARE = 1e-6  # of a median, which is finer than anything that is shown
@@ -135,3 +142,28 @@ def carried_by(page: str) -> dict[str, Any]:
     """The tables, samples and figures that a page carries, as its script sees them."""
     (packed,) = re.findall(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page)
     return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+# --- Pictures, drawn on all cores -----------------------------------------------------------------
+
+# What is being drawn. A forked worker finds it here, with its frames, without copying any.
+_pending: Mapping[str, Drawer] = MappingProxyType({})
+
+
+def _draw(name: str) -> str:
+    if not gc.isenabled():
+        gc.collect(0)  # the figure before this one, whose parts refer to each other
+    try:
+        return style.svg(_pending[name]())
+    except PlotsError as error:
+        return str(error)
+
+
+def draw_all(pictures: Mapping[str, Drawer]) -> dict[str, str]:
+    """Each picture as SVG; where there is nothing to draw, the reason. One process per core."""
+    global _pending
+    _pending = pictures
+    try:
+        return dict(zip(pictures, on_all_cores(_draw, list(pictures)), strict=True))
+    finally:
+        _pending = MappingProxyType({})

@@ -13,8 +13,7 @@ from matplotlib.patches import Rectangle
 
 from plots.data.load import Results, main_cache, main_launch
 from plots.data.strategies import NAMES
-from plots.figures import common
-from plots.figures.registry import FigureKind, register
+from plots.figures import FigureKind, common, register
 from plots.figures.style import LEAST_POINTS, WIDTH, new_figure, styled, title, wrapped
 from plots.report.verdicts import Verdict, verdicts
 from plots.statistics.claims import UNDECIDED

@@ -15,7 +15,7 @@ from plots.errors import PlotsError
 from plots.figures import style
 from plots.figures.common import modes, origin
 from plots.folders import Note
-from plots.markdown import plain, wrapped
+from plots.prose import plain, wrapped
 from plots.report.heatmap import heatmap
 from plots.report.verdicts import overall, verdicts
 from plots.tree import PACKAGE

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from plots.data.load import Results
-from plots.figures.registry import mode_name
+from plots.figures import mode_name
 
 
 @dataclass(frozen=True)

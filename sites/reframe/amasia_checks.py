@@ -22,7 +22,7 @@ import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The columns by which a row is recognised in references.json (plots/report/references.py).
+# The columns by which a row is recognised in references.json (plots/commands/references.py).
 KEY = (
     "app",
     "size",

@@ -181,7 +181,7 @@ def constants(path: Path) -> dict:
 def test_the_checks_and_the_analysis_recognise_a_row_by_the_same_columns() -> None:
     """The checks import nothing of the analysis: a site's ReFrame need not have it."""
     checks = constants(CHECKS)
-    assert checks["KEY"] == constants(ROOT / "plots/report/references.py")["KEY"]
+    assert checks["KEY"] == constants(ROOT / "plots/commands/references.py")["KEY"]
     columns = (ROOT / "tests/golden/summary.csv").read_text().split("\n")[0].split(",")
     assert set(checks["KEY"]) <= set(columns)
     header = (ROOT / "harness/cli/command_line.hpp").read_text(encoding="utf-8")

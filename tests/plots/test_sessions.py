@@ -13,13 +13,13 @@ import planted
 import pytest
 
 from plots.advice.advise import advise
+from plots.commands import references
 from plots.data.load import LEAST_ROUNDS, load
 from plots.data.sessions import Measured, Sessions, pool_of
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge.beside import rows_beside
 from plots.papers.generations import steps
-from plots.report import references
 from plots.report.tables import row_records
 from plots.statistics.between import LEAST_ROWS, Components, Prediction, SessionValue
 

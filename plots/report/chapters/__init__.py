@@ -4,11 +4,44 @@ A module of this package that registers a Part is a chapter of the report. There
 add it to.
 """
 
-import sys
+from __future__ import annotations
 
-from plots.discovery import import_modules
-from plots.report.chapters.registry import Part, parts, register
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from plots.data.load import Results
+from plots.report.embedded import Embedded
+from plots.tree import import_modules
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chapter: ``body`` writes it, and gives the page the tables and figures that it shows. An
+    empty one is left out. ``name`` is its anchor; chapters stand by ascending ``order``."""
+
+    name: str
+    heading: str
+    body: Callable[[Results, Embedded], Markup]
+    order: int
+
+
+_parts: dict[str, Part] = {}
+
+
+def register(part: Part) -> Part:
+    """Makes a chapter known. Raises ValueError when its name is taken."""
+    if part.name in _parts:
+        raise ValueError(f"two chapters are called {part.name}")
+    _parts[part.name] = part
+    return part
+
+
+def parts() -> list[Part]:
+    """All chapters in order."""
+    return sorted(_parts.values(), key=lambda part: (part.order, part.name))
+
 
 import_modules(sys.modules[__name__])
-
-__all__ = ["Part", "parts", "register"]

@@ -15,7 +15,7 @@ from plots.figures.generations import generations
 from plots.papers import expect
 from plots.papers.generations import Step, pairs_of, steps
 from plots.prose import fold, paragraph, table
-from plots.report.chapters.registry import Part, register
+from plots.report.chapters import Part, register
 from plots.report.embedded import Embedded
 from plots.statistics.intervals import geometric_mean
 from plots.units import times

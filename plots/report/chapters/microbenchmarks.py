@@ -9,7 +9,7 @@ from markupsafe import Markup
 from plots.data.load import Results, slug
 from plots.figures import of_microbenchmarks
 from plots.prose import fold, paragraph, view
-from plots.report.chapters.registry import Part, register
+from plots.report.chapters import Part, register
 from plots.report.embedded import Column, Embedded
 
 _COLUMNS = (

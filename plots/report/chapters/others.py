@@ -8,7 +8,7 @@ from plots.data.load import Results
 from plots.data.strategies import NAMES
 from plots.judge.beside import rows_beside
 from plots.prose import fold, table
-from plots.report.chapters.registry import Part, register
+from plots.report.chapters import Part, register
 from plots.report.embedded import Embedded
 from plots.units import claimed_ratio
 

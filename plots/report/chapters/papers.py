@@ -11,7 +11,7 @@ from plots.figures.expectation import expectation
 from plots.papers import expect, reproduction, specifications
 from plots.prose import fold, paragraph, table, view
 from plots.report import a100_over_v100
-from plots.report.chapters.registry import Part, register
+from plots.report.chapters import Part, register
 from plots.report.embedded import Column, Embedded
 from plots.units import amount
 

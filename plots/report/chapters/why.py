@@ -8,7 +8,7 @@ from plots.data.load import Results
 from plots.data.profiles import profiles_beside
 from plots.judge.attribution import LEAST, SHARE, Attribution, attributions, cancelled, sums_up
 from plots.prose import fold, paragraph, view
-from plots.report.chapters.registry import Part, register
+from plots.report.chapters import Part, register
 from plots.report.embedded import Column, Embedded
 
 _COLUMNS = (
