@@ -424,7 +424,8 @@ TEST(FuzzedCode, Ptx) {
 }
 
 TEST(FuzzedCode, Sass) {
-  Mutator mutator(corpus_of("sass"), {"/*", "*/", "Function : ", ";", "BRA", "0x", "\n", "@"}, 6);
+  Mutator mutator({golden("evidence/kernels.sm_90.sass"), corpus_of("sass").at(0)},
+                  {"/*", "*/", "Function : ", ";", "BRA", "0x", "\n", "@"}, 6);
   std::size_t kernels = 0;
   for (int i = 0; i < 2000 * repetitions(); ++i) {
     KernelCodes codes;

@@ -33,29 +33,48 @@ void write_file(const fs::path& path, const std::string& text) {
 
 // --- counting
 
+int count(const Counts& counts, const std::string& operation) {
+  const auto found = counts.find(operation);
+  return found == counts.end() ? 0 : found->second;
+}
+
 // The counts of the listings were taken from them by hand (tests/golden/evidence/kernels.cu).
+void expect_counts(const CodeEvidence& code, const std::string& kernel, const Counts& expected) {
+  ASSERT_EQ(code.kernels().size(), 2U);
+  const Counts found = code.of(kernel).instructions;
+  for (const auto& [operation, n] : expected) {
+    EXPECT_EQ(count(found, operation), n) << kernel << ": " << operation;
+  }
+}
+
 TEST(SassCounts, OfHopper) {
   const auto code = CodeEvidence::from_sass(read_text(golden + "kernels.sm_90.sass"));
-  ASSERT_EQ(code.kernels().size(), 2U);
-
-  const auto asynchronous = code.of("asynchronous");
-  EXPECT_EQ(asynchronous.source, "sass");
-  EXPECT_EQ(asynchronous.instructions.at("LDGSTS"), 2);
-  EXPECT_EQ(asynchronous.instructions.at("LDGSTS.128"), 1);
-  EXPECT_EQ(asynchronous.instructions.at("BAR"), 1);
-  EXPECT_EQ(asynchronous.instructions.at("FFMA"), 1);
-  EXPECT_EQ(asynchronous.instructions.at("STG"), 1);
+  EXPECT_EQ(code.of("asynchronous").source, "sass");
   // The three "@!PT LDS RZ, [RZ]" before the copies never execute.
-  EXPECT_EQ(asynchronous.instructions.at("LDS"), 1);
-  EXPECT_EQ(asynchronous.instructions.at("LDS.128"), 1);
-  EXPECT_EQ(asynchronous.instructions.count("LDG"), 0U);
-  EXPECT_EQ(asynchronous.instructions.count("STS"), 0U);
+  expect_counts(code, "asynchronous",
+                {{"LDGSTS", 2},
+                 {"LDGSTS.128", 1},
+                 {"BAR", 1},
+                 {"FFMA", 1},
+                 {"STG", 1},
+                 {"LDS", 1},
+                 {"LDS.128", 1},
+                 {"LDG", 0},
+                 {"STS", 0}});
+  expect_counts(code, "bulk", {{"UTMALDG", 1}, {"UBLKCP", 1}, {"UTMASTG", 1}, {"UBLKRED", 1}});
+  EXPECT_GE(code.of("bulk").instructions.at("SYNCS"), 1);
+}
 
-  const auto bulk = code.of("bulk");
-  for (const char* group : {"UTMALDG", "UBLKCP", "UTMASTG", "UBLKRED"}) {
-    EXPECT_EQ(bulk.instructions.at(group), 1) << group;
-  }
-  EXPECT_GE(bulk.instructions.at("SYNCS"), 1);
+TEST(PtxCounts, OfKeptPtx) {
+  const auto code = CodeEvidence::from_ptx(read_text(golden + "kernels.sm_90.ptx"));
+  EXPECT_EQ(code.of("asynchronous").source, "ptx");
+  expect_counts(code, "asynchronous",
+                {{"cp.async", 2}, {"cp.async.commit_group", 1}, {"ld.shared", 1}});
+  expect_counts(code, "bulk",
+                {{"cp.async.bulk.tensor", 2},
+                 {"cp.async.bulk", 1},
+                 {"cp.reduce.async.bulk", 1},
+                 {"mbarrier.try_wait", 1}});
 }
 
 TEST(SassCounts, TotalIsAllButPaddingAndDeadCode) {
@@ -92,20 +111,6 @@ TEST(SassCounts, TheTimedLoopIsTheLargestWithoutATimer) {
       "/*0080*/ @P2 BRA 0x10 ;\n"
       "/*0090*/ EXIT ;\n");
   EXPECT_EQ(code.of("k").timed, (Counts{{"FMUL.FTZ", 2}, {"POPC", 1}, {"BRA", 2}}));
-}
-
-TEST(PtxCounts, OfKeptPtx) {
-  const auto code = CodeEvidence::from_ptx(read_text(golden + "kernels.sm_90.ptx"));
-  ASSERT_EQ(code.kernels().size(), 2U);
-  EXPECT_EQ(code.of("asynchronous").source, "ptx");
-  EXPECT_EQ(code.of("asynchronous").instructions.at("cp.async"), 2);
-  EXPECT_EQ(code.of("asynchronous").instructions.at("cp.async.commit_group"), 1);
-  EXPECT_EQ(code.of("asynchronous").instructions.at("ld.shared"), 1);
-  const Counts bulk = code.of("bulk").instructions;
-  EXPECT_EQ(bulk.at("cp.async.bulk.tensor"), 2);
-  EXPECT_EQ(bulk.at("cp.async.bulk"), 1);
-  EXPECT_EQ(bulk.at("cp.reduce.async.bulk"), 1);
-  EXPECT_EQ(bulk.at("mbarrier.try_wait"), 1);
 }
 
 // --- PTX
@@ -336,11 +341,6 @@ std::vector<std::pair<std::string, Counts>> kept_ceilings() {
     }
   }
   return kept;
-}
-
-int count(const Counts& counts, const std::string& operation) {
-  const auto found = counts.find(operation);
-  return found == counts.end() ? 0 : found->second;
 }
 
 TEST(CeilingKernels, DoWhatTheirRatesCount) {
