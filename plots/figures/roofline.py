@@ -90,8 +90,8 @@ def _roofs(ax: Axes, ceilings: pd.Series, low: float, high: float) -> list[Text]
 
 
 def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame, raised: bool) -> None:
-    """One app: a marker per variant, iso hollow, and a bar at what the floor allows. Its label is raised
-    above those of the columns beside it, or not."""
+    """One app: a marker per variant, iso hollow, and a bar at what the floor allows. Its label
+    stands above those of the columns beside it (``raised``) or below."""
     names = strategy_order(rows["strategy"])
     for i, strategy in enumerate(names):
         x = column["at"] * 10 ** ((i - (len(names) - 1) / 2) * _SPREAD)
