@@ -125,19 +125,20 @@ def _of_all_cases(advice: Sequence[Advice], cache: str | None, launch: str | Non
 
 
 def overall(results: Results, advice: Sequence[Advice] | None = None) -> str:
-    """Two sentences for ``results`` of one GPU: in how many cases a strategy beats baseline, then
-    who wins which app at its main size."""
+    """Sentences for ``results`` of one GPU: in how many cases a strategy beats baseline, then who
+    wins which app at its main size, which strategies tie, and where nobody wins."""
     advice = advise(results) if advice is None else advice
     cache, launch = main_cache(results.groups), main_launch(results.groups)
     won: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for verdict in verdicts(results, advice):
         won[tuple(strategy_order(verdict.winners))].append(verdict.label)
-    said = [
-        f"{_listed(winners)} {'tie for' if len(winners) > 1 else 'wins'} {_listed(labels)}"
-        for winners, labels in sorted(won.items(), key=lambda item: (len(item[0]), -len(item[1])))
-        if winners
-    ]
+    by_number = sorted(won.items(), key=lambda item: (len(item[0]), -len(item[1])))
+    wins = [f"{by[0]} wins {_listed(labels)}" for by, labels in by_number if len(by) == 1]
+    ties = [f"{_listed(by)} tie for {_listed(labels)}" for by, labels in by_number if len(by) > 1]
+    said = ["; ".join(sentence) for sentence in (wins, ties) if sentence]
     if () in won:
-        said.append(f"no winner in {_listed(won[()])}")
-    first = f"{results.gpus[0]}: {_of_all_cases(advice, cache, launch)}."
-    return first + (f" At the main size {'; '.join(said)}." if said else "")
+        said.append(f"{'No' if said else 'no'} strategy wins {_listed(won[()])}")
+    if said:
+        said[0] = f"At the main size {said[0]}"
+    all_cases = f"{results.gpus[0]}: {_of_all_cases(advice, cache, launch)}"
+    return " ".join(f"{sentence}." for sentence in (all_cases, *said))
