@@ -14,6 +14,8 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from plots.tree import IN_A_CLONE
+
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -104,7 +106,8 @@ def _results_of(path: Path) -> Path:
 
 
 def beside(paths: Iterable[Path]) -> list[Path]:
-    """The frozen files in the folders of results that these files are from."""
+    """The frozen files in the folders of results that these files are from. A wheel has a part of
+    those that the list names."""
     folders = {_results_of(path) for path in paths}
     return sorted(
         record / name
@@ -112,4 +115,5 @@ def beside(paths: Iterable[Path]) -> list[Path]:
         for record in folder.glob("*.*.*")
         if _is_record(record)
         for name in _LISTED.findall((record / CHECKSUMS).read_text("utf-8", errors="replace"))
+        if IN_A_CLONE or (record / name).is_file()
     )
