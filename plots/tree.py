@@ -12,6 +12,7 @@ import pkgutil
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol, TypeVar
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -35,6 +36,29 @@ ROOT = PACKAGE.parent if IN_A_CLONE else PACKAGE / "carried"
 def version() -> str:
     """ "0.1.0": of the sources beside this package, else of the installed package."""
     return str(PROJECT["version"]) if PROJECT else importlib.metadata.version("amasia")
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Entry = TypeVar("Entry", bound=_Named)
+
+
+class Registry(dict[str, Entry]):
+    """What the modules of a package register, by name; ``what`` is the word for it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what
+
+    def register(self, entry: Entry) -> Entry:
+        """Makes an entry known. Raises ValueError when its name is taken."""
+        if entry.name in self:
+            raise ValueError(f"two {self.what} are called {entry.name}")
+        self[entry.name] = entry
+        return entry
 
 
 def import_modules(package: ModuleType) -> None:

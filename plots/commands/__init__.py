@@ -11,9 +11,8 @@ import pkgutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
-from plots.tree import import_modules
+from plots.tree import Registry, import_modules
 
 OK = "0 done"
 MISTAKE = "2 a mistake in the command or in a file"
@@ -34,16 +33,8 @@ class Command:
     order: int = 0
 
 
-_commands: dict[str, Command] = {}
-COMMANDS: Mapping[str, Command] = MappingProxyType(_commands)
-
-
-def register(command: Command) -> Command:
-    """Makes a command known. Raises ValueError when its name is taken."""
-    if command.name in _commands:
-        raise ValueError(f"two commands are called {command.name}")
-    _commands[command.name] = command
-    return command
+COMMANDS = Registry[Command]("commands")
+register = COMMANDS.register
 
 
 def load_commands(name: str | None = None) -> Mapping[str, Command]:

@@ -7,15 +7,14 @@ of a microbenchmark, of the report. There is no other list to add it to.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.data.selection import Selection
-from plots.tree import import_modules
+from plots.tree import Registry, import_modules
 
 _LAUNCHES = {"stream": "stream launches", "graph": "graph launches"}
 
@@ -42,16 +41,8 @@ class FigureKind:
     reading: Callable[[Results], Sequence[str]] | None = None
 
 
-_kinds: dict[str, FigureKind] = {}
-FIGURES: Mapping[str, FigureKind] = MappingProxyType(_kinds)
-
-
-def register(kind: FigureKind) -> FigureKind:
-    """Makes a figure known. Raises ValueError when its name is taken."""
-    if kind.name in _kinds:
-        raise ValueError(f"two figures are called {kind.name}")
-    _kinds[kind.name] = kind
-    return kind
+FIGURES = Registry[FigureKind]("figures")
+register = FIGURES.register
 
 
 def microbenchmark_figure(
@@ -79,7 +70,7 @@ def microbenchmark_figure(
 def of_microbenchmarks(results: Results) -> list[FigureKind]:
     """The figures of the microbenchmarks that were run, in order."""
     there = set(results.points["microbenchmark"])
-    found = [kind for kind in _kinds.values() if kind.microbenchmark in there]
+    found = [kind for kind in FIGURES.values() if kind.microbenchmark in there]
     return sorted(found, key=lambda kind: (kind.order, kind.name))
 
 

@@ -56,9 +56,9 @@ def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
 
 
 def not_winners(file: dict, tuning: dict) -> list[str]:
-    """The rows of role best whose config is no winner of the tuner, with the code that they ran,
-    and none that it did not distinguish from the winner: at their own size, or where they say
-    so, at the nearest one that was tuned.
+    """The rows of role best whose config did not win. Winners are the tuner's, with the code that
+    the row ran, and what it did not distinguish from them. They are of the row's own size, or of
+    the nearest one that was tuned, where the row says so.
     """
     winners = {
         (entry["variant"], config, entry["source_digest"], tuple(entry["size"].items()))

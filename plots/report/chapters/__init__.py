@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from plots.data.load import Results
 from plots.report.embedded import Embedded
-from plots.tree import import_modules
+from plots.tree import Registry, import_modules
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,8 @@ class Part:
     order: int
 
 
-_parts: dict[str, Part] = {}
-
-
-def register(part: Part) -> Part:
-    """Makes a chapter known. Raises ValueError when its name is taken."""
-    if part.name in _parts:
-        raise ValueError(f"two chapters are called {part.name}")
-    _parts[part.name] = part
-    return part
+_parts = Registry[Part]("chapters")
+register = _parts.register
 
 
 def parts() -> list[Part]:
