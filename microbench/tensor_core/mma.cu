@@ -12,6 +12,11 @@
 #include "microbench/tensor_core/mma_points.cuh"
 
 namespace amasia::tensor {
+
+#if CUDART_VERSION >= 12080  // PTX ISA 8.7
+AMASIA_DENSE(AMASIA_MMA_FP8_ASM, e4m3, f16, 32, "f16.e4m3.e4m3.f16", 4, 2, 2);
+#endif
+
 namespace {
 
 template <Element E, Sum S, int K>
@@ -34,6 +39,9 @@ std::vector<Point> points(const Device& d, Scope scope) {
   add_mma<Dense<Element::b1, Sum::s32, 256>>(all, d, scope);
   add_mma<Dense<Element::e4m3, Sum::f32, 32>>(all, d, scope);
   add_mma<Dense<Element::e5m2, Sum::f32, 32>>(all, d, scope);
+#if CUDART_VERSION >= 12080
+  add_mma<Dense<Element::e4m3, Sum::f16, 32>>(all, d, scope);
+#endif
   // Shape and type of the machine instructions: Luo et al. 2024, Table VI.
   for (Point& p : all) p.copies = p.quantity == "latency" ? mma_per_loop : 0;
   return all;
