@@ -3,7 +3,6 @@
 
 #include "apps/cfd/cfd.hpp"
 #include "apps/cfd/cpu_reference.hpp"
-#include "apps/cfd/instance.hpp"
 #include "apps/cfd/schedules.hpp"
 #include "inputs/formats/text_writer.hpp"
 
@@ -14,34 +13,12 @@ const std::vector<ParameterSpec>& parameter_specs() {
   // 2^29 elements keep element arithmetic within 32 bits on the device; 2^17 iterations keep the
   // list of launches of a run reasonable.
   static const std::vector<ParameterSpec> specs = {
-      {"elements", Kind::integer, "elements of the mesh", "193474", 1, std::int64_t{1} << 29, {}},
-      {"iterations",
-       Kind::integer,
-       "time steps of three stages each",
-       "2000",
-       1,
-       std::int64_t{1} << 17,
-       {}},
-      {"order",
-       Kind::choice,
-       "of the generated elements. 'front': neighbours near each other; 'scattered': at random",
-       "front",
-       1,
-       1,
-       {"front", "scattered"}},
+      {"elements", Kind::integer, "elements of the mesh", "193474", 1, 1 << 29, {}},
+      {"iterations", Kind::integer, "time steps of three stages each", "2000", 1, 1 << 17, {}},
+      {"order", Kind::choice, "of generated elements", "front", 1, 1, {"front", "scattered"}},
       {"mesh_file", Kind::file, "mesh in Rodinia's text format (default: generated)", "", 1, 1, {}},
-      {"out_file",
-       Kind::file,
-       "where to write the final variables of a run that was right (default: nowhere)",
-       "",
-       1,
-       1,
-       {}}};
+      {"out_file", Kind::file, "for the variables of a run that was right", "", 1, 1, {}}};
   return specs;
-}
-
-Order order_of(const Parameters& p) {
-  return p.text("order") == "scattered" ? Order::scattered : Order::front;
 }
 
 namespace {
@@ -58,56 +35,51 @@ class Cfd final : public App {
   }
 
   std::vector<Parameters> sizes(Preset preset) const override {
-    using enum Order;
-    struct Size {
-      std::int64_t elements;
-      int iterations;
-      Order order;
-    };
-    constexpr std::int64_t rodinia = 193474;  // fvcorr.domn.193K
-    std::vector<Size> sizes;
+    using Sizes = std::vector<std::pair<int, int>>;  // elements, iterations
+    constexpr int rodinia = 193474;                  // fvcorr.domn.193K
+    Sizes front, scattered;
     switch (preset) {
       case Preset::smoke:
         // Degenerate; a cube; around the tiles of 192 and 256 elements and clusters of four of
         // them; primes; three elements a resident thread; more tiles than blocks that fit.
-        sizes = {{1, 1, front},          {1, 5, front},        {2, 3, front},
-                 {5, 2, front},          {6, 4, front},        {7, 1, scattered},
-                 {127, 2, front},        {191, 3, front},      {192, 2, front},
-                 {193, 5, front},        {255, 1, front},      {256, 4, front},
-                 {257, 2, scattered},    {769, 3, front},      {1009, 7, front},
-                 {1025, 2, scattered},   {4099, 4, scattered}, {9973, 3, front},
-                 {100003, 2, scattered}, {180001, 2, front},   {350003, 1, front}};
+        front = {{1, 1},    {1, 5},    {2, 3},      {5, 2},     {6, 4},   {127, 2},
+                 {191, 3},  {192, 2},  {193, 5},    {255, 1},   {256, 4}, {769, 3},
+                 {1009, 7}, {9973, 3}, {180001, 2}, {350003, 1}};
+        scattered = {{7, 1}, {257, 2}, {1025, 2}, {4099, 4}, {100003, 2}};
         break;
       case Preset::quick:
-        sizes = {{rodinia, 100, front}, {rodinia, 100, scattered}, {6291456, 5, front}};
+        front = {{rodinia, 100}, {6291456, 5}};
+        scattered = {{rodinia, 100}};
         break;
       case Preset::paper:
-        sizes = {{rodinia, 2000, front}};
+        front = {{rodinia, 2000}};
         break;
       case Preset::sweep:
-        for (std::int64_t n : {6000, 24576, 48000, 97046, 193474, 393216, 786432, 1572864, 3145728,
-                               6291456, 12582912, 25165824, 50331648}) {
-          sizes.push_back({n, 10, front});
+        for (int n : {6000, 24576, 48000, 97046, 193474, 393216, 786432, 1572864, 3145728, 6291456,
+                      12582912, 25165824, 50331648}) {
+          front.push_back({n, 10});
         }
         break;
     }
     std::vector<Parameters> all;
-    for (const Size& s : sizes) {
-      all.emplace_back(parameter_specs(),
-                       std::map<std::string, std::string>{
-                           {"elements", std::to_string(s.elements)},
-                           {"iterations", std::to_string(s.iterations)},
-                           {"order", s.order == scattered ? "scattered" : "front"}});
-    }
+    const auto add = [&](const Sizes& sizes, const char* order) {
+      for (const auto& [n, iterations] : sizes) {
+        all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
+                                                {"elements", std::to_string(n)},
+                                                {"iterations", std::to_string(iterations)},
+                                                {"order", order}});
+      }
+    };
+    add(front, "front");
+    add(scattered, "scattered");
     return all;
   }
 
   Work work(const Parameters& p) const override {
     const auto elements = static_cast<double>(p.integer("elements"));
     const auto iterations = static_cast<double>(p.integer("iterations"));
-    // kernel.cuh, an FMA is two: a face 28 and 18 of viscosity, the own half 25, the new record 16
-    // and 11 of the update; the step factor 2 an iteration; lengths of normals and the root of the
-    // area need no second time.
+    // An FMA is two: a face 28 and 18 of viscosity, the own half 25, the new record 16 and 11 of
+    // the update; the step factor 2 an iteration; lengths of normals and the root of the area once.
     constexpr double stage = faces * (28 + 18) + 25 + 16 + 11, once = faces * 6 + 1;
     Work w;
     w.operations = elements * (iterations * (stages_of_iteration * stage + 2) + once);

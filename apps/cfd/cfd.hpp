@@ -32,13 +32,12 @@ inline constexpr std::int32_t wing = formats::Mesh::wing, far_field = formats::M
 /// What an element is to its neighbours, one sector of device memory: the five variables and what
 /// follows from them alone.
 struct alignas(32) Record {
-  float density, momentum_x, momentum_y, momentum_z;
-  float energy, pressure, wave, volume;  // wave: |v| + c; volume: 1 / density
+  float u[variables];
+  float pressure, wave, volume;  // wave: |v| + c; volume: 1 / density
 };
 
-/// A face: its normal, and what lies behind it.
 struct alignas(16) Face {
-  float x, y, z;
+  float normal[3];
   std::int32_t neighbour;
 };
 
@@ -59,47 +58,14 @@ struct Problem {
 /// Every tile's number of elements divides it: 192 of the original, 128 and 256.
 inline constexpr std::int64_t tile_multiple = 768;
 constexpr std::int64_t pitch_of(std::int64_t elements) { return round_up(elements, tile_multiple); }
-/// Three planes of records, four of faces, one of roots (records.cuh); the original needs less.
+/// Three planes of records, four of faces, one of roots (Packed); the original needs less.
 constexpr std::int64_t scratch_floats_per_element = 3 * 8 + 4 * 4 + 1;
 
-/// Order of the generated elements. `front`: row by row of cubes, which is what a reordering for
-/// bandwidth gives. `scattered`: at random, nothing of a neighbour is near.
+/// Of generated elements. `front`: row by row of cubes, as a reordering for bandwidth gives.
 enum class Order { front, scattered };
 
-Order order_of(const Parameters& p);
 const std::vector<ParameterSpec>& parameter_specs();
 
-/// The far field: Mach 1.2 along x, density 1.4, pressure 1, so that sound has speed 1.
-struct Gas {
-  double density, velocity[3], pressure;
-};
 inline constexpr double heat_ratio = 1.4;
-inline constexpr Gas far_gas{1.4, {1.2, 0, 0}, 1};
-
-/// The five variables of a gas, in fp64.
-inline void variables_of(const Gas& gas, double (&u)[variables]) {
-  double speed_squared = 0;
-  for (const double v : gas.velocity) speed_squared += v * v;
-  u[0] = gas.density;
-  for (int axis = 0; axis < 3; ++axis) u[1 + axis] = gas.density * gas.velocity[axis];
-  u[4] = gas.pressure / (heat_ratio - 1) + 0.5 * gas.density * speed_squared;
-}
-
-/// Variable `variable` of an element at the start: the far field, of which density, velocity and
-/// pressure vary from element to element by up to `swing`. Rodinia starts with the far field
-/// itself, where an element may take any other for its neighbour and nothing shows.
-inline constexpr double usual_swing = 0.1, challenging_swing = 0.3;
-inline float initial_value(std::uint64_t seed, std::uint64_t element, int variable, double swing) {
-  const auto varied = [&](int which) {
-    return 2 * swing * (static_cast<double>(random_unit(seed, 16 + which, element)) - 0.5);
-  };
-  Gas gas = far_gas;
-  gas.density *= 1 + varied(0);
-  for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] += varied(1 + axis);
-  gas.pressure *= 1 + varied(4);
-  double u[variables];
-  variables_of(gas, u);
-  return static_cast<float>(u[variable]);
-}
 
 }  // namespace amasia::cfd

@@ -1,9 +1,8 @@
 // The problem on the device: allocation, inputs, verification.
 //
-// All variants compute an element by the same roundings (kernel.cuh), so a result is compared
-// exactly, in every variable of every element, with that of the plainest kernel there is: one
-// thread per element, one stage per launch, Rodinia's arrays. That kernel is itself checked against
-// fp64 on the CPU over the whole mesh, after as many iterations as a bound can be derived for.
+// A result is compared exactly with that of the plainest kernel: a thread an element, a stage a
+// launch, Rodinia's arrays. That kernel is itself checked against fp64 on the CPU, after as many
+// iterations as a bound can be derived for.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -11,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cfd/instance.hpp"
+#include "apps/cfd/cpu_reference.hpp"
 #include "apps/cfd/kernel.cuh"
-#include "apps/cfd/mesh.hpp"
 #include "apps/common/verification_report.cuh"
 #include "variants/device/cuda.hpp"
 
@@ -29,15 +27,13 @@ __global__ void reference_stage(Problem p, const float* now, const float* old, f
   const Record own = record_at(now, p.pitch, i), before = record_at(old, p.pitch, i);
   Sums sums;
   for (int f = 0; f < faces; ++f) {
-    const Face face{p.normals[f * p.pitch + i], p.normals[(faces + f) * p.pitch + i],
-                    p.normals[(2 * faces + f) * p.pitch + i], p.neighbours[f * p.pitch + i]};
+    const Face face = face_at(p, f, i);
     sums.add_face(own, face, face.neighbour >= 0 ? record_at(now, p.pitch, face.neighbour) : p.far);
   }
   store_at(next, p.pitch, i,
            advance(before, step_factor(root(p.areas[i]), before.wave), stage, sums.finish(own)));
 }
 
-// Values that differ, or are no finite number.
 __global__ void find_differences(const float* got, const float* expected, std::int64_t elements,
                                  std::int64_t pitch, VerificationReport* report) {
   const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
@@ -56,16 +52,18 @@ class DeviceInstance final : public CfdInstance {
         pitch_(pitch_of(elements_)),
         keeps_result_(!p.text("out_file").empty()),
         mesh_(host_mesh(p, seed)),
-        areas_(planes(1)),
-        normals_(planes(3 * faces)),
-        initial_(planes(variables)),
-        result_(planes(variables)),
-        scratch_(planes(scratch_floats_per_element)),
-        neighbours_(planes(faces)) {
+        problem_{areas_.data(),
+                 neighbours_.data(),
+                 normals_.data(),
+                 initial_.data(),
+                 result_.data(),
+                 scratch_.data(),
+                 elements_,
+                 pitch_,
+                 static_cast<int>(p.integer("iterations")),
+                 far_record()} {
     // The padding stays NaN: a variant that takes it for data fails verification.
-    areas_.poison(nullptr);
-    normals_.poison(nullptr);
-    initial_.poison(nullptr);
+    for (const auto* inputs : {&areas_, &normals_, &initial_}) inputs->poison(nullptr);
     neighbours_.poison(nullptr);
     upload(areas_, 1, [this](int, std::int64_t i) { return mesh_.areas[i]; });
     upload(neighbours_, faces,
@@ -73,16 +71,6 @@ class DeviceInstance final : public CfdInstance {
     upload(normals_, 3 * faces, [this](int plane, std::int64_t i) {
       return mesh_.normals[3 * (faces * i + plane % faces) + plane / faces];
     });
-    problem_.areas = areas_.data();
-    problem_.neighbours = neighbours_.data();
-    problem_.normals = normals_.data();
-    problem_.initial = initial_.data();
-    problem_.result = result_.data();
-    problem_.scratch = scratch_.data();
-    problem_.elements = elements_;
-    problem_.pitch = pitch_;
-    problem_.iterations = static_cast<int>(p.integer("iterations"));
-    problem_.far = far_record();
     pose(0);
   }
 
@@ -156,8 +144,7 @@ class DeviceInstance final : public CfdInstance {
     return to;
   }
 
-  // What `iterations` make of the posed input. Uses scratch, never result; what it leaves there no
-  // later run may take for its own.
+  // Uses scratch, never result; what it leaves there no later run may take for its own.
   void compute_expected(int iterations) {
     float* const first = scratch_.data();
     float* const second = first + variables * pitch_;
@@ -192,10 +179,11 @@ class DeviceInstance final : public CfdInstance {
   bool keeps_result_;
   formats::Mesh mesh_;
   HostVariables host_initial_;
-  DeviceArray<float> areas_, normals_, initial_, result_, scratch_;
-  DeviceArray<std::int32_t> neighbours_;
+  DeviceArray<float> areas_{planes(1)}, normals_{planes(3 * faces)}, initial_{planes(variables)},
+      result_{planes(variables)}, scratch_{planes(scratch_floats_per_element)};
+  DeviceArray<std::int32_t> neighbours_{planes(faces)};
   DeviceArray<float> expected_;  // allocated when the first result is verified
-  Problem problem_{};
+  const Problem problem_;
   int posed_ = 0;
   int expected_of_ = -1;            // the input that expected_ belongs to
   std::optional<Verdict> checked_;  // the kernel that computes expected_

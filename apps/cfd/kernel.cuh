@@ -1,5 +1,4 @@
-// The computation of cfd, written once: every variant, the reference on the device and the CPU
-// tests call these functions.
+// The computation of cfd, written once, for every variant and the references.
 //
 // F(U) n needs no tensor. With m = momentum n and v = m / density it is
 //
@@ -30,24 +29,19 @@ inline float divide(float a, float b) { return a / b; }
 inline float root(float a) { return std::sqrt(a); }
 #endif
 
-/// x a + y b + z c.
-AMASIA_HD inline float dot(float x, float y, float z, float a, float b, float c) {
-  return fmaf(x, a, fmaf(y, b, multiply(z, c)));
+AMASIA_HD inline float dot(const float* a, const float* b) {
+  return fmaf(a[0], b[0], fmaf(a[1], b[1], multiply(a[2], b[2])));
 }
 
-/// The record of an element by its five variables.
-AMASIA_HD inline Record complete(float density, float momentum_x, float momentum_y,
-                                 float momentum_z, float energy) {
+/// The record of an element whose variables load(k) brings.
+template <class Load>
+AMASIA_HD Record complete(const Load& load) {
   Record r;
-  r.density = density;
-  r.momentum_x = momentum_x;
-  r.momentum_y = momentum_y;
-  r.momentum_z = momentum_z;
-  r.energy = energy;
-  r.volume = divide(1.0f, density);
-  const float twice_kinetic = multiply(
-      dot(momentum_x, momentum_y, momentum_z, momentum_x, momentum_y, momentum_z), r.volume);
-  r.pressure = multiply(static_cast<float>(heat_ratio - 1), fmaf(-0.5f, twice_kinetic, energy));
+  for (int k = 0; k < variables; ++k) r.u[k] = load(k);
+  const float* const momentum = r.u + 1;
+  r.volume = divide(1.0f, r.u[0]);
+  const float twice_kinetic = multiply(dot(momentum, momentum), r.volume);
+  r.pressure = multiply(static_cast<float>(heat_ratio - 1), fmaf(-0.5f, twice_kinetic, r.u[4]));
   const float speed = root(multiply(twice_kinetic, r.volume));
   const float of_sound =
       root(multiply(static_cast<float>(heat_ratio), multiply(r.pressure, r.volume)));
@@ -55,79 +49,73 @@ AMASIA_HD inline Record complete(float density, float momentum_x, float momentum
   return r;
 }
 
-/// An element's record from its variables in planes.
 AMASIA_HD inline Record record_at(const float* planes, std::int64_t pitch, std::int64_t i) {
-  return complete(planes[i], planes[pitch + i], planes[2 * pitch + i], planes[3 * pitch + i],
-                  planes[4 * pitch + i]);
+  return complete([&](int k) { return planes[k * pitch + i]; });
 }
 
-/// The five of a Record or a Flux into planes.
+AMASIA_HD inline Face face_at(const Problem& p, int f, std::int64_t i) {
+  const std::int64_t at = f * p.pitch + i, axis = faces * p.pitch;
+  return {{p.normals[at], p.normals[axis + at], p.normals[2 * axis + at]}, p.neighbours[at]};
+}
+
+/// The variables of an element, or what a flux is to each, into planes.
 template <class Five>
 AMASIA_HD void store_at(float* planes, std::int64_t pitch, std::int64_t i, const Five& of) {
-  planes[i] = of.density;
-  planes[pitch + i] = of.momentum_x;
-  planes[2 * pitch + i] = of.momentum_y;
-  planes[3 * pitch + i] = of.momentum_z;
-  planes[4 * pitch + i] = of.energy;
+  for (int k = 0; k < variables; ++k) planes[k * pitch + i] = static_cast<float>(of.u[k]);
 }
 
 struct Flux {
-  float density = 0, momentum_x = 0, momentum_y = 0, momentum_z = 0, energy = 0;
+  float u[variables] = {};
 };
 
-/// Half of F(U) n: x, y, z is n / 2, px, py, pz what the pressure acts on.
-AMASIA_HD inline void add_half(Flux& flux, const Record& u, float x, float y, float z, float px,
-                               float py, float pz) {
-  const float mass = dot(x, y, z, u.momentum_x, u.momentum_y, u.momentum_z);
-  const float speed = multiply(mass, u.volume);
-  flux.density = add(flux.density, mass);
-  flux.momentum_x = fmaf(speed, u.momentum_x, fmaf(u.pressure, px, flux.momentum_x));
-  flux.momentum_y = fmaf(speed, u.momentum_y, fmaf(u.pressure, py, flux.momentum_y));
-  flux.momentum_z = fmaf(speed, u.momentum_z, fmaf(u.pressure, pz, flux.momentum_z));
-  flux.energy = fmaf(speed, add(u.energy, u.pressure), flux.energy);
+/// Half of F(U) n. `half`: n / 2; `pushed`: what the pressure acts on.
+AMASIA_HD inline void add_half(Flux& flux, const Record& r, const float (&half)[3],
+                               const float (&pushed)[3]) {
+  const float mass = dot(half, r.u + 1);
+  const float speed = multiply(mass, r.volume);
+  flux.u[0] = add(flux.u[0], mass);
+  for (int k = 1; k < 4; ++k) {
+    flux.u[k] = fmaf(speed, r.u[k], fmaf(r.pressure, pushed[k - 1], flux.u[k]));
+  }
+  flux.u[4] = fmaf(speed, add(r.u[4], r.pressure), flux.u[4]);
 }
 
 /// The artificial viscosity of a face for a wave of 1.
 AMASIA_HD inline float viscosity_of(const Face& face) {
-  return multiply(-0.1f, root(dot(face.x, face.y, face.z, face.x, face.y, face.z)));
+  return multiply(-0.1f, root(dot(face.normal, face.normal)));
 }
 
 /// What the faces of an element add up to, face by face in their order.
 struct Sums {
   Flux flux;
-  float x = 0, y = 0, z = 0;                 // half of the normals, wings left out
-  float wing_x = 0, wing_y = 0, wing_z = 0;  // the normals of wings
+  float half[3] = {};    // of the normals, wings left out
+  float winged[3] = {};  // the normals of wings
 
   /// `behind`: the neighbour's record, or the far field's where there is none.
   AMASIA_HD void add_face(const Record& own, const Face& face, const Record& behind) {
-    add_face(own, face, behind, [&] { return viscosity_of(face); });
+    add_face(own, face, behind, face.neighbour >= 0 ? viscosity_of(face) : 0);
   }
-  /// viscosity(): viscosity_of() the face, which is asked for where there is a neighbour.
-  template <class Viscosity>
   AMASIA_HD void add_face(const Record& own, const Face& face, const Record& behind,
-                          const Viscosity& viscosity) {
+                          float viscosity) {
     if (face.neighbour == wing) {
-      wing_x = add(wing_x, face.x);
-      wing_y = add(wing_y, face.y);
-      wing_z = add(wing_z, face.z);
+      for (int axis = 0; axis < 3; ++axis) winged[axis] = add(winged[axis], face.normal[axis]);
       return;
     }
-    const float hx = 0.5f * face.x, hy = 0.5f * face.y, hz = 0.5f * face.z;
-    x = add(x, hx);
-    y = add(y, hy);
-    z = add(z, hz);
-    add_half(flux, behind, hx, hy, hz, hx, hy, hz);
+    float of_face[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      of_face[axis] = 0.5f * face.normal[axis];
+      half[axis] = add(half[axis], of_face[axis]);
+    }
+    add_half(flux, behind, of_face, of_face);
     if (face.neighbour < 0) return;
-    const float k = multiply(viscosity(), add(own.wave, behind.wave));
-    flux.density = fmaf(k, add(own.density, -behind.density), flux.density);
-    flux.momentum_x = fmaf(k, add(own.momentum_x, -behind.momentum_x), flux.momentum_x);
-    flux.momentum_y = fmaf(k, add(own.momentum_y, -behind.momentum_y), flux.momentum_y);
-    flux.momentum_z = fmaf(k, add(own.momentum_z, -behind.momentum_z), flux.momentum_z);
-    flux.energy = fmaf(k, add(own.energy, -behind.energy), flux.energy);
+    const float factor = multiply(viscosity, add(own.wave, behind.wave));
+    for (int k = 0; k < variables; ++k) {
+      flux.u[k] = fmaf(factor, add(own.u[k], -behind.u[k]), flux.u[k]);
+    }
   }
-  /// The flux of all faces.
   AMASIA_HD Flux finish(const Record& own) {
-    add_half(flux, own, x, y, z, add(x, wing_x), add(y, wing_y), add(z, wing_z));
+    for (int axis = 0; axis < 3; ++axis) winged[axis] = add(half[axis], winged[axis]);
+    add_half(flux, own, half, winged);
     return flux;
   }
 };
@@ -140,10 +128,7 @@ AMASIA_HD inline float step_factor(float root_of_area, float wave) {
 /// The variables after a stage. `old`: before the iteration; `step`: step_factor() of `old`.
 AMASIA_HD inline Record advance(const Record& old, float step, int stage, const Flux& flux) {
   const float factor = multiply(step, stage == 0 ? 1 / 4.0f : stage == 1 ? 1 / 3.0f : 1 / 2.0f);
-  return complete(
-      fmaf(factor, flux.density, old.density), fmaf(factor, flux.momentum_x, old.momentum_x),
-      fmaf(factor, flux.momentum_y, old.momentum_y), fmaf(factor, flux.momentum_z, old.momentum_z),
-      fmaf(factor, flux.energy, old.energy));
+  return complete([&](int k) { return fmaf(factor, flux.u[k], old.u[k]); });
 }
 
 }  // namespace amasia::cfd

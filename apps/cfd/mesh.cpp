@@ -1,9 +1,8 @@
-#include "apps/cfd/mesh.hpp"
 
 #include <array>
 #include <cmath>
-#include <utility>
 
+#include "apps/cfd/cpu_reference.hpp"
 #include "inputs/permutation.hpp"
 
 namespace amasia::cfd {
@@ -21,6 +20,13 @@ double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + 
 Point cross(const Point& a, const Point& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
+
+/// A cube's six tetrahedra are the orders of the three axes: from the cube's first corner along one
+/// axis, then the second, then the third (Kuhn's triangulation).
+struct Tetrahedron {
+  std::int64_t x, y, z;
+  int axes[3];
+};
 
 /// Tetrahedra of a box of edge x edge x as many cubes as it takes, numbered along x, y, z.
 struct Box {
@@ -122,7 +128,8 @@ formats::Mesh host_mesh(const Parameters& p, std::uint64_t seed) {
   if (const std::string& path = p.text("mesh_file"); !path.empty()) {
     return formats::read_mesh_file(path, p.integer("elements"));
   }
-  return generate_mesh(p.integer("elements"), order_of(p), seed);
+  return generate_mesh(p.integer("elements"),
+                       p.text("order") == "front" ? Order::front : Order::scattered, seed);
 }
 
 }  // namespace amasia::cfd

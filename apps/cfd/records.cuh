@@ -1,249 +1,296 @@
-// Elements as records of one sector, a launch for each stage, for every strategy. A run packs the
-// inputs, computes its stages, and unpacks the result.
+// Elements as records of one sector, a launch for each stage, in which as many blocks as fit walk
+// the tiles. A run packs the inputs, computes its stages, and unpacks the result.
 //
 // Records have three places. The first holds what was before the iteration; the last stage
 // overwrites it, because only an element's own thread still reads it then.
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "apps/cfd/kernel.cuh"
 #include "apps/cfd/schedules.hpp"
-#include "harness/variant.hpp"
 #include "variants/device/dependent_launch.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::cfd {
 
-/// Arguments of a stage. Padding up to the pitch may be copied, but holds no data.
-struct StageView {
-  const Record* now;
-  const Record* old;
-  Record* next;
-  const Face* faces;   // (4, pitch)
-  const float* roots;  // of the areas
-  std::int64_t pitch;
-  int elements, tiles;
-  int stage;
-  Record far;
-};
-
-/// The tiles of a block: its first one, and as long as there are more, the one `gridDim.x` on.
-struct TileRun {
-  int tile, tiles;
-  __device__ explicit TileRun(const StageView& v)
-      : tile(static_cast<int>(blockIdx.x)), tiles(v.tiles) {}
-  __device__ bool done() const { return tile >= tiles; }
-  __device__ void next() { tile += static_cast<int>(gridDim.x); }
-  /// First element of the tile that comes `ahead` later.
-  __device__ std::int64_t first(int ahead = 0) const {
-    return (tile + std::int64_t{ahead} * gridDim.x) * tile_threads;
-  }
-  __device__ bool has(int ahead) const { return tile + std::int64_t{ahead} * gridDim.x < tiles; }
-};
-
-__device__ __forceinline__ Record load_record(const Record* from) {
-  const auto* const halves = reinterpret_cast<const float4*>(from);
-  const float4 a = halves[0], b = halves[1];
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+/// Every other four records have their halves swapped: 8 lanes that read halves of consecutive
+/// records in shared memory then meet all banks. place_of(): bytes to the first half of record i.
+template <class Index>
+AMASIA_HD Index place_of(Index i) {
+  return 32 * i + 16 * (i >> 2 & 1);
 }
-__device__ __forceinline__ void store_record(Record* to, const Record& r) {
-  auto* const halves = reinterpret_cast<float4*>(to);
-  halves[0] = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
-  halves[1] = make_float4(r.energy, r.pressure, r.wave, r.volume);
+template <class Place>
+__device__ __forceinline__ float4* half_at(const Record* records, Place place) {
+  return reinterpret_cast<float4*>(reinterpret_cast<char*>(const_cast<Record*>(records)) + place);
 }
-/// In a swizzled array every other four records have their halves swapped: 8 lanes that read halves
-/// of consecutive records then meet all banks. place_of(): bytes to the first half of record i.
-__device__ __forceinline__ int place_of(int i) { return 32 * i + 16 * (i >> 2 & 1); }
-__device__ __forceinline__ const float4* half_at(const Record* swizzled, int place) {
-  return reinterpret_cast<const float4*>(reinterpret_cast<const char*>(swizzled) + place);
+__device__ __forceinline__ Record record_of(const float4& a, const float4& b) {
+  return {{a.x, a.y, a.z, a.w, b.x}, b.y, b.z, b.w};
 }
-__device__ __forceinline__ Record load_record(const Record* swizzled, int place) {
-  const float4 a = *half_at(swizzled, place), b = *half_at(swizzled, place ^ 16);
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+template <class Place>
+__device__ __forceinline__ Record load_record(const Record* records, Place place) {
+  return record_of(*half_at(records, place), *half_at(records, place ^ 16));
 }
-__device__ __forceinline__ void store_record(Record* swizzled, int place, const Record& r) {
-  const auto half = [&](int p) { return const_cast<float4*>(half_at(swizzled, p)); };
-  *half(place) = make_float4(r.density, r.momentum_x, r.momentum_y, r.momentum_z);
-  *half(place ^ 16) = make_float4(r.energy, r.pressure, r.wave, r.volume);
+template <class Place>
+__device__ __forceinline__ void store_record(Record* records, Place place, const Record& r) {
+  *half_at(records, place) = make_float4(r.u[0], r.u[1], r.u[2], r.u[3]);
+  *half_at(records, place ^ 16) = make_float4(r.u[4], r.pressure, r.wave, r.volume);
 }
 __device__ __forceinline__ Face load_face(const Face* from) {
   const int4 f = *reinterpret_cast<const int4*>(from);
-  return {__int_as_float(f.x), __int_as_float(f.y), __int_as_float(f.z), f.w};
+  return {{__int_as_float(f.x), __int_as_float(f.y), __int_as_float(f.z)}, f.w};
 }
 
-/// The flux of an element. neighbour(f, n) brings the record of element n, which is behind face f;
-/// all four are asked for before the first is used.
-template <class Neighbour>
-__device__ __forceinline__ Flux flux_of(const StageView& v, const Record& own,
-                                        const Face (&face)[faces], const Neighbour& neighbour) {
-  Record behind[faces];
-#pragma unroll
-  for (int f = 0; f < faces; ++f) {
-    behind[f] = v.far;
-    if (face[f].neighbour >= 0) behind[f] = neighbour(f, face[f].neighbour);
-  }
-  Sums sums;
-#pragma unroll
-  for (int f = 0; f < faces; ++f) sums.add_face(own, face[f], behind[f]);
-  return sums.finish(own);
-}
-
-/// The element after the stage.
-__device__ __forceinline__ Record after_stage(const StageView& v, const Record& old,
-                                              float root_of_area, const Flux& flux) {
-  return advance(old, step_factor(root_of_area, old.wave), v.stage, flux);
-}
-
-/// Neighbours from a tile in shared memory that begins at element `first`, others from where they
-/// lie.
-struct FromTile {
-  const StageView& v;
-  const Record* tile;
-  std::int64_t first;
-  __device__ __forceinline__ Record operator()(int, int n) const {
-    const auto place = static_cast<unsigned>(n - static_cast<int>(first));
-    return place < tile_threads ? load_record(tile + place) : load_record(v.now + n);
-  }
+/// What the scratch of a run holds. Padding up to the pitch may be copied, but holds no data.
+struct Packed {
+  Problem p;
+  Record* records = reinterpret_cast<Record*>(p.scratch);                 // (3, pitch)
+  Face* faces = reinterpret_cast<Face*>(records + 3 * p.pitch);           // (4, pitch)
+  float* roots = reinterpret_cast<float*>(faces + cfd::faces * p.pitch);  // (pitch), of the areas
 };
 
-template <int THREADS, bool SWIZZLED>
-__global__ void __launch_bounds__(THREADS)
-    pack_records(Problem p, Record* records, Face* to, float* roots) {
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) pack_records(Packed to) {
+  const Problem& p = to.p;
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
   if (i >= p.elements) return;
-  const Record record = record_at(p.initial, p.pitch, i);
-  if constexpr (SWIZZLED) {
-    store_record(records, place_of(static_cast<int>(i)), record);
-  } else {
-    store_record(records + i, record);
-  }
+  store_record(to.records, place_of(i), record_at(p.initial, p.pitch, i));
 #pragma unroll
-  for (int f = 0; f < faces; ++f) {
-    const auto normal = [&](int axis) { return p.normals[(axis * faces + f) * p.pitch + i]; };
-    to[f * p.pitch + i] = {normal(0), normal(1), normal(2), p.neighbours[f * p.pitch + i]};
-  }
-  roots[i] = root(p.areas[i]);
+  for (int f = 0; f < faces; ++f) to.faces[f * p.pitch + i] = face_at(p, f, i);
+  to.roots[i] = root(p.areas[i]);
 }
 
-template <int THREADS, bool SWIZZLED>
+template <int THREADS>
 __global__ void __launch_bounds__(THREADS) unpack_records(Problem p, const Record* records) {
   wait_for_predecessor();
   const std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x;
-  if (i >= p.elements) return;
-  store_at(
-      p.result, p.pitch, i,
-      SWIZZLED ? load_record(records, place_of(static_cast<int>(i))) : load_record(records + i));
+  if (i < p.elements) store_at(p.result, p.pitch, i, load_record(records, place_of(i)));
 }
 
-/// How a variant's kernel of a stage is launched: blocks of a cluster, dynamic shared memory, what
-/// a block has in flight, stages of its ring, and what tells the config from others of its
-/// schedule.
-struct Movement {
-  int clusters = 1;
-  std::size_t shared_bytes = 0;
-  std::size_t bytes_in_flight = 0;
-  int stages = 1;
-  std::string suffix{};
-  int l2_ahead = 0;  // tiles
-};
-
-/// What the scratch of a run holds.
-struct Packed {
-  Record* records;  // (3, pitch)
-  Face* faces;      // (4, pitch)
-  float* roots;     // (pitch), of the areas
-  explicit Packed(const Problem& p)
-      : records(reinterpret_cast<Record*>(p.scratch)),
-        faces(reinterpret_cast<Face*>(records + 3 * p.pitch)),
-        roots(reinterpret_cast<float*>(faces + cfd::faces * p.pitch)) {}
-};
-
-/// Launches of a thread for each element, after which no launch comes early.
-inline FollowingShape element_shape(const Problem& p) {
-  FollowingShape shape;
-  shape.grid = dim3(static_cast<unsigned>(ceil_div(p.elements, tile_threads)));
-  shape.block = dim3(tile_threads);
-  return shape;
-}
-
-/// A run by `kernel`, a launch for each stage.
-inline Launch records_launch(void (*kernel)(StageView), const Problem& p, const Device& device,
-                             bool dependent, const Movement& m) {
-  const Packed packed(p);
-  FollowingShape shape = element_shape(p);
-  StageView view{packed.records,
-                 packed.records,
-                 nullptr,
-                 packed.faces,
-                 packed.roots,
-                 p.pitch,
-                 static_cast<int>(p.elements),
-                 static_cast<int>(shape.grid.x),
-                 0,
-                 p.far};
-  shape.dynamic_shared_bytes = m.shared_bytes;
-  shape.cluster_blocks = static_cast<unsigned>(m.clusters);
-  allow_launch(reinterpret_cast<const void*>(kernel), shape);
-  const int fit = resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
-  const long long blocks = std::max(fit / m.clusters, 1) * m.clusters;
-  shape.grid.x = static_cast<unsigned>(std::min(round_up(view.tiles, m.clusters), blocks));
+/// A run between them; stages(stream) says where it has left the records.
+template <class Stages>
+Launch packed_run(const Packed& packed, bool early_unpack, const Stages& stages) {
+  const LaunchShape each{dim3(static_cast<unsigned>(ceil_div(packed.p.elements, tile_threads))),
+                         dim3(tile_threads)};
   return [=](Stream stream) {
-    FollowingShape plain = element_shape(p);
-    launch(pack_records<tile_threads, false>, plain, stream, p, packed.records, packed.faces,
-           packed.roots);
-    for (int iteration = 0; iteration < p.iterations; ++iteration) {
-      for (int stage = 0; stage < stages_of_iteration; ++stage) {
-        StageView v = view;
-        v.stage = stage;
-        v.now = packed.records + stage * p.pitch;
-        v.next = packed.records + (stage + 1) % stages_of_iteration * p.pitch;
-        // Kernels read faces before they wait for their predecessor; the first one must not.
-        FollowingShape s = shape;
-        s.early = dependent && iteration + stage > 0;
-        launch(kernel, s, stream, v);
-      }
-    }
-    plain.early = dependent;
-    launch(unpack_records<tile_threads, false>, plain, stream, p, packed.records);
+    launch(pack_records<tile_threads>, each, stream, packed);
+    const Record* const end = stages(stream);
+    launch(unpack_records<tile_threads>, FollowingShape{each, early_unpack}, stream, packed.p, end);
   };
 }
 
-/// What the harness is told of a config of records: its kernel's launches and those around it.
-template <bool SWIZZLED>
-ConfigInfo records_info(const std::string& schedule, const void* kernel, int threads,
-                        int elements_per_thread, const Movement& m) {
-  ConfigInfo info;
-  info.schedule = schedule;
-  info.name = m.suffix.empty() ? schedule : schedule + "/" + m.suffix;
-  info.geometry = {{"threads", threads}, {"elements_per_thread", elements_per_thread}};
-  if (m.clusters > 1) info.geometry.push_back({"cluster_blocks", m.clusters});
-  info.movement = {{"stages", m.stages}, {"producer_warps", 0}, {"l2_ahead", m.l2_ahead}};
-  const auto* pack = reinterpret_cast<const void*>(pack_records<tile_threads, SWIZZLED>);
-  const auto* unpack = reinterpret_cast<const void*>(unpack_records<tile_threads, SWIZZLED>);
-  info.kernels = {{kernel, threads, m.shared_bytes, m.clusters, m.bytes_in_flight},
-                  {pack, tile_threads},
-                  {unpack, tile_threads}};
-  return info;
+/// A mover's blocks, and what the harness is told of a config whose kernel is launched with them.
+template <class Mover>
+LaunchShape shape_of(int threads) {
+  return {{}, dim3(threads), sizeof(typename Mover::Storage), Mover::cluster_blocks};
+}
+template <class Mover>
+ConfigInfo records_info(const char* schedule, const void* kernel, const LaunchShape& shape,
+                        int per_thread, int stages) {
+  return info_of(schedule, per_thread, stages,
+                 {{kernel, static_cast<int>(shape.block.x), shape.dynamic_shared_bytes,
+                   Mover::cluster_blocks, Mover::bytes_in_flight},
+                  {reinterpret_cast<const void*>(pack_records<tile_threads>), tile_threads},
+                  {reinterpret_cast<const void*>(unpack_records<tile_threads>), tile_threads}});
 }
 
-/// Adds the configs of `kernel` at both schedules of a launch a stage.
-inline void add_records(std::vector<ConfigOf<Problem>>& all, void (*kernel)(StageView),
-                        const Movement& m) {
-  for (const bool dependent : {true, false}) {  // the faster one first
-    ConfigOf<Problem> config;
-    config.info = records_info<false>(dependent ? dependent_name : walk_name,
-                                      reinterpret_cast<const void*>(kernel), tile_threads, 1, m);
-    config.prepare = [=](const Problem& p, const Device& d) {
-      return records_launch(kernel, p, d, dependent, m);
-    };
-    config.unsupported = [=](const Problem&, const Device& d) -> std::optional<std::string> {
-      if (!dependent || d.compute_capability >= 90) return std::nullopt;
-      return "programmatic dependent launch needs compute capability 9.0";
-    };
-    all.push_back(std::move(config));
+/// Arguments of a stage. `records`: before the iteration.
+struct StageView : Packed {
+  const Record* now;
+  Record* next;
+  int stage;
+};
+
+/// How tiles come to a block, and its results to global memory: here through the registers of the
+/// elements' threads, which put the records into shared memory for others. A tile begins at
+/// element `first` and has one of `stages` slots.
+struct TileMover {
+  struct Storage {
+    Record own[tile_threads];
+  };
+  static constexpr int stages = 1, cluster_blocks = 1;
+  static constexpr std::size_t bytes_in_flight = sizeof(Storage);
+  const StageView& v;
+  Storage& tile;
+  const int t = static_cast<int>(threadIdx.x);
+  Face faces_of_own[faces];
+  float root_of_own = 0;
+  Record before;
+
+  __device__ TileMover(const StageView& view, Storage& s) : v(view), tile(s) {}
+  __device__ static int rank() { return 0; }  // in the cluster
+  /// Asks for what no stage writes; for records.
+  __device__ void ask_faces(int, int first) {
+#pragma unroll
+    for (int f = 0; f < faces; ++f)
+      faces_of_own[f] = load_face(v.faces + f * v.p.pitch + first + t);
+    root_of_own = v.roots[first + t];
   }
+  __device__ void ask_records(int, int first) {
+    const std::int64_t place = place_of(std::int64_t{first} + t);
+    store_record(tile.own, place_of(t), load_record(v.now, place));
+    if (v.stage > 0) before = load_record(v.records, place);
+  }
+  /// Until a tile can be read. `more`: another one has been asked for behind it.
+  __device__ void wait(int, bool) { __syncthreads(); }
+  __device__ const Record* records(int) const { return tile.own; }  // of the whole cluster
+  __device__ Face face(int, int f) const { return faces_of_own[f]; }
+  __device__ float root(int) const { return root_of_own; }
+  __device__ Record old(int) const { return before; }  // before the iteration, but in stage 0
+  __device__ void store(int, int i, const Record& r) const {
+    store_record(v.next, place_of(std::int64_t{i}), r);
+  }
+  /// When a tile has been computed. `more`: its slot will be used again.
+  __device__ void release(int, int, bool more) {
+    if (more) __syncthreads();
+  }
+  __device__ void end() {}
+};
+
+/// Everything that a stage reads of a tile's own elements, as contiguous as in global memory.
+struct StageTile {
+  alignas(128) Record own[tile_threads];
+  alignas(128) Record old[tile_threads];
+  alignas(128) Face face[faces][tile_threads];
+  alignas(128) float root_of_area[tile_threads];
+};
+
+/// By cp.async into STAGES tiles. Waits at once for each; a mover of two says otherwise.
+template <int STAGES>
+struct CopiedTileMover : TileMover {
+  struct Storage {
+    StageTile tile[STAGES];
+  };
+  static constexpr int stages = STAGES;
+  static constexpr std::size_t bytes_in_flight = sizeof(Storage);
+  Storage& ring;
+  __device__ CopiedTileMover(const StageView& view, Storage& s)
+      : TileMover(view, reinterpret_cast<TileMover::Storage&>(s)), ring(s) {}
+
+  /// Of the thread's own element: a chunk of 16 bytes for each face.
+  __device__ void ask_faces(int slot, int first) {
+    StageTile& to = ring.tile[slot];
+#pragma unroll
+    for (int f = 0; f < faces; ++f) {
+      async::copy16(async::shared_address(&to.face[f][t]), v.faces + f * v.p.pitch + first + t);
+    }
+    async::copy<4>(&to.root_of_area[t], v.roots + first + t);
+  }
+  /// A chunk of two neighbouring ones for each thread and half.
+  __device__ void ask_records(int slot, int first) {
+    const auto copy = [&](Record* to, const Record* from) {
+#pragma unroll
+      for (int chunk = t; chunk < 2 * tile_threads; chunk += tile_threads) {
+        async::copy16(async::shared_address(to) + 16 * chunk,
+                      reinterpret_cast<const float4*>(from + first) + chunk);
+      }
+    };
+    copy(ring.tile[slot].own, v.now);
+    if (v.stage > 0) copy(ring.tile[slot].old, v.records);
+    async::commit();
+  }
+  __device__ void wait(int, bool) {
+    async::wait<0>();
+    __syncthreads();
+  }
+  __device__ const Record* records(int slot) const { return ring.tile[slot].own; }
+  __device__ Face face(int slot, int f) const { return load_face(&ring.tile[slot].face[f][t]); }
+  __device__ float root(int slot) const { return ring.tile[slot].root_of_area[t]; }
+  __device__ Record old(int slot) const { return load_record(ring.tile[slot].old, place_of(t)); }
+};
+
+template <class Mover>
+__global__ void __launch_bounds__(tile_threads, 3) walk(StageView v) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  constexpr int span = Mover::cluster_blocks * tile_threads;
+  constexpr bool ahead = Mover::stages > 1;
+  Mover mover(v, *reinterpret_cast<typename Mover::Storage*>(memory));
+  int first = static_cast<int>(blockIdx.x) * tile_threads;
+  const int step = static_cast<int>(gridDim.x) * tile_threads;
+  // All blocks of a cluster have as many turns, those behind the last tile with nothing to do.
+  const int last = v.p.elements + mover.rank() * tile_threads;
+
+  // Prologue: what no stage writes comes before the wait for the stage before this one
+  admit_successor();
+  mover.ask_faces(0, first);
+  wait_for_predecessor();
+  mover.ask_records(0, first);
+
+  // Main loop
+  const auto ask = [&](int slot, int of) {
+    mover.ask_faces(slot, of);
+    mover.ask_records(slot, of);
+  };
+  for (int slot = 0; first < last; first += step, slot ^= ahead) {
+    const int next = first + step;
+    const bool more = next < last;
+    if (ahead && more) ask(slot ^ 1, next);
+    mover.wait(slot, more);
+    const int i = first + static_cast<int>(threadIdx.x);
+    if (i < v.p.elements) {
+      const Record* const near = mover.records(slot);
+      const int first_near = first - mover.rank() * tile_threads;
+      const Record own = load_record(near, place_of(i - first_near));
+      Face face[faces];
+      Record behind[faces];  // all four are asked for before the first is used
+#pragma unroll
+      for (int f = 0; f < faces; ++f) {
+        face[f] = mover.face(slot, f);
+        behind[f] = v.p.far;
+        if (const int n = face[f].neighbour; n >= 0) {
+          const auto place = static_cast<unsigned>(n - first_near);
+          behind[f] = place < span ? load_record(near, place_of(place))
+                                   : load_record(v.now, place_of(std::int64_t{n}));
+        }
+      }
+      Sums sums;
+#pragma unroll
+      for (int f = 0; f < faces; ++f) sums.add_face(own, face[f], behind[f]);
+      const Flux flux = sums.finish(own);
+      const Record before = v.stage > 0 ? mover.old(slot) : own;
+      mover.store(slot, i,
+                  advance(before, step_factor(mover.root(slot), before.wave), v.stage, flux));
+    }
+    mover.release(slot, first, more);
+    if (!ahead && more) ask(slot, next);
+  }
+  mover.end();
+}
+
+/// The config records-walk of a mover, or records-walk-dependent.
+template <class Mover>
+ConfigOf<Problem> walk_config(bool dependent) {
+  constexpr int clusters = Mover::cluster_blocks;
+  const auto kernel = walk<Mover>;
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  const LaunchShape full = shape_of<Mover>(tile_threads);
+  ConfigOf<Problem> config;
+  config.info =
+      records_info<Mover>(dependent ? dependent_name : walk_name, function, full, 1, Mover::stages);
+  config.unsupported = [=](const Problem&, const Device& d) -> std::optional<std::string> {
+    if (!dependent || d.compute_capability >= 90) return std::nullopt;
+    return "programmatic dependent launch needs compute capability 9.0";
+  };
+  config.prepare = [=](const Problem& p, const Device& device) {
+    const Packed packed{p};
+    LaunchShape shape = full;
+    allow_launch(function, shape);
+    const int fit = resident_blocks(function, shape, device.sm_count);
+    const std::int64_t tiles = round_up(ceil_div(p.elements, tile_threads), clusters);
+    shape.grid.x = static_cast<unsigned>(std::min<std::int64_t>(tiles, std::max(fit, clusters)));
+    return packed_run(packed, dependent, [=](Stream stream) {
+      for (int k = 0; k < stages_of_iteration * p.iterations; ++k) {
+        const int stage = k % stages_of_iteration, next = (stage + 1) % stages_of_iteration;
+        const StageView v{packed, packed.records + stage * p.pitch, packed.records + next * p.pitch,
+                          stage};
+        // Kernels read faces before they wait for their predecessor; the first one must not.
+        launch(kernel, FollowingShape{shape, dependent && k > 0}, stream, v);
+      }
+      return packed.records;
+    });
+  };
+  return config;
 }
 
 }  // namespace amasia::cfd

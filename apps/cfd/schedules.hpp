@@ -1,8 +1,10 @@
-// Every schedule of cfd, once, for all strategies: who computes which elements, in which launches.
-// How their data travel is no part of it.
+// Every schedule of cfd, for all strategies: who computes which elements, in which launches.
 #pragma once
 
-#include "harness/app.hpp"
+#include <utility>
+#include <vector>
+
+#include "harness/variant.hpp"
 
 namespace amasia::cfd {
 
@@ -21,5 +23,19 @@ inline constexpr Schedule schedules[] = {
     {walk_name, "records of 32 bytes, a launch a stage; as many blocks as fit walk tiles of 256"},
     {dependent_name, "records-walk by programmatic dependent launch"},
     {resident_name, "records, one cooperative launch; a block an SM keeps its elements"}};
+
+/// What the harness is told of the config of a schedule, whose own kernel is the first.
+inline ConfigInfo info_of(const char* schedule, int elements_per_thread, int stages,
+                          std::vector<KernelUse> kernels) {
+  ConfigInfo info;
+  info.schedule = info.name = schedule;
+  info.geometry = {{"threads", kernels[0].threads}, {"elements_per_thread", elements_per_thread}};
+  if (const int blocks = kernels[0].cluster_blocks; blocks > 1) {
+    info.geometry.push_back({"cluster_blocks", blocks});
+  }
+  info.movement = {{"stages", stages}, {"producer_warps", 0}};
+  info.kernels = std::move(kernels);
+  return info;
+}
 
 }  // namespace amasia::cfd

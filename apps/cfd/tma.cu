@@ -1,146 +1,90 @@
 // cfd/tma: one thread asks the copy engine for what lies together; an mbarrier counts the bytes.
-// Boxes cannot help a gather, so neighbours outside the tile are read by the threads. Results leave
-// by bulk store, from the place of the records before the iteration, which each thread has read.
-#include "apps/cfd/planes.cuh"
+// Neighbours outside the tile are read by the threads. Results leave by bulk store.
+#include "apps/cfd/iso.cuh"
 #include "apps/cfd/resident.cuh"
-#include "apps/cfd/stage_tile.cuh"
-#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
 
 namespace amasia::cfd {
 namespace {
 
-// iso: a barrier for each face of 192 elements.
-__global__ void __launch_bounds__(iso_threads) tma_fluxes(IsoView v) {
-  __shared__ FacePlanes planes;
-  __shared__ tma::Barrier arrived[faces];
-  if (threadIdx.x == 0) {
-    for (int f = 0; f < faces; ++f) tma::init(&arrived[f], 1);
-    tma::fence_init();
-    for (int f = 0; f < faces; ++f) {
-      tma::expect(&arrived[f], FacePlanes::face_bytes);
-      for (int plane = 0; plane < 4; ++plane) {
-        tma::load_bytes(planes.place(f, plane), FacePlanes::source(v, f, plane),
-                        FacePlanes::face_bytes / 4, &arrived[f]);
+struct TmaIso : PlanesMover {
+  struct Storage : FacePlanes {
+    tma::Barrier arrived[faces];
+  };
+  static constexpr int stages = faces;
+  tma::Barrier* const arrived;
+  __device__ TmaIso(const IsoView& view, Storage& s) : PlanesMover(view, s), arrived(s.arrived) {
+    if (threadIdx.x == 0) {
+      for (int f = 0; f < faces; ++f) tma::init(&arrived[f], 1);
+      tma::fence_init();
+      for (int f = 0; f < faces; ++f) {
+        tma::expect(&arrived[f], 4 * plane_bytes);
+        for (int plane = 0; plane < 4; ++plane) {
+          tma::load_bytes(place(f, plane), source(f, plane), plane_bytes, &arrived[f]);
+        }
       }
     }
+    __syncthreads();
   }
-  __syncthreads();
-  const int i = IsoView::element();
-  if (i >= v.elements) return;
-  const Record own = v.record(i);
-  Sums sums;
-#pragma unroll
-  for (int f = 0; f < faces; ++f) {
-    tma::wait(&arrived[f], 0);
-    const Face face = planes.face(f);
-    sums.add_face(own, face, face.neighbour >= 0 ? v.record(face.neighbour) : v.far);
-  }
-  v.store_flux(i, sums.finish(own));
-}
-
-template <int STAGES>
-struct TmaStorage {
-  StageTile tiles[STAGES];
-  tma::Barrier arrived[STAGES];
+  __device__ void wait(int f) { tma::wait(&arrived[f], 0); }
 };
 
-// L2_AHEAD: the engine brings the faces of the tile that comes so much later into L2; 0: none.
-template <int STAGES, int L2_AHEAD>
-__global__ void __launch_bounds__(tile_threads) tma_stage(StageView v) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<TmaStorage<STAGES>*>(memory);
-  TileRun run(v);
-  constexpr unsigned records = sizeof(StageTile::own), plane = sizeof(StageTile::face) / faces,
-                     roots = sizeof(StageTile::root_of_area);
-  // By one thread: what no stage writes, then what the stage before this one wrote.
-  const auto ask_faces = [&](int stage, int ahead) {
-    StageTile& tile = shared.tiles[stage];
-    tma::Barrier* const arrived = &shared.arrived[stage];
-    const std::int64_t first = run.first(ahead);
-    tma::expect(arrived, faces * plane + roots + (v.stage > 0 ? 2 : 1) * records);
+struct TmaTileMover : CopiedTileMover<2> {
+  struct Storage : CopiedTileMover::Storage {
+    tma::Barrier arrived[2];
+  };
+  tma::Barrier* const arrived;
+  unsigned phases = 0;  // of both barriers, a bit each
+  __device__ TmaTileMover(const StageView& view, Storage& s)
+      : CopiedTileMover(view, s), arrived(s.arrived) {
+    if (t == 0) {
+      for (int slot = 0; slot < 2; ++slot) tma::init(&arrived[slot], 1);
+      tma::fence_init();
+    }
+    __syncthreads();
+  }
+  __device__ void ask_faces(int slot, int first) {
+    if (t > 0) return;
+    StageTile& to = ring.tile[slot];
+    constexpr unsigned plane = sizeof(to.face[0]), roots = sizeof(to.root_of_area);
+    tma::wait_stores_read<0>();  // of the tile that was in this slot
+    tma::expect(&arrived[slot], faces * plane + roots + (v.stage > 0 ? 2 : 1) * sizeof(to.own));
     for (int f = 0; f < faces; ++f) {
-      tma::load_bytes(tile.face[f], v.faces + f * v.pitch + first, plane, arrived);
-      if (L2_AHEAD > 0 && run.has(ahead + L2_AHEAD)) {
-        tma::prefetch_bytes(v.faces + f * v.pitch + run.first(ahead + L2_AHEAD), plane);
-      }
+      tma::load_bytes(to.face[f], v.faces + f * v.p.pitch + first, plane, &arrived[slot]);
     }
-    tma::load_bytes(tile.root_of_area, v.roots + first, roots, arrived);
-  };
-  const auto ask_records = [&](int stage, int ahead) {
-    StageTile& tile = shared.tiles[stage];
-    tma::Barrier* const arrived = &shared.arrived[stage];
-    tma::load_bytes(tile.own, v.now + run.first(ahead), records, arrived);
-    if (v.stage > 0) tma::load_bytes(tile.old, v.old + run.first(ahead), records, arrived);
-  };
-
-  // Prologue
-  admit_successor();
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < STAGES; ++s) tma::init(&shared.arrived[s], 1);
-    tma::fence_init();
-    for (int s = 0; s < STAGES - 1 && run.has(s); ++s) ask_faces(s, s);
+    tma::load_bytes(to.root_of_area, v.roots + first, roots, &arrived[slot]);
   }
-  wait_for_predecessor();
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < STAGES - 1 && run.has(s); ++s) ask_records(s, s);
+  __device__ void ask_records(int slot, int first) {
+    if (t > 0) return;
+    StageTile& to = ring.tile[slot];
+    tma::load_bytes(to.own, v.now + first, sizeof(to.own), &arrived[slot]);
+    if (v.stage > 0) tma::load_bytes(to.old, v.records + first, sizeof(to.old), &arrived[slot]);
   }
-  __syncthreads();
-
-  // Main loop
-  for (PipelineState<STAGES> state; !run.done(); run.next(), ++state) {
-    if (threadIdx.x == 0 && run.has(STAGES - 1)) {
-      const int stage = (state.index + STAGES - 1) % STAGES;
-      tma::wait_stores_read<0>();  // of the tile before, whose stage this is
-      ask_faces(stage, STAGES - 1);
-      ask_records(stage, STAGES - 1);
-    }
-    StageTile& tile = shared.tiles[state.index];
-    tma::wait(&shared.arrived[state.index], state.phase);
-    const std::int64_t i = run.first() + threadIdx.x;
-    if (i < v.elements) {
-      store_record(&tile.old[threadIdx.x], tile.after(v, tile.flux(v, run.first())));
-    }
+  __device__ void wait(int slot, bool) {
+    tma::wait(&arrived[slot], phases >> slot & 1);
+    phases ^= 1u << slot;
+  }
+  /// Into the place of the record before the iteration, which only this thread has read.
+  __device__ void store(int slot, int, const Record& r) {
+    store_record(ring.tile[slot].old, place_of(t), r);
+  }
+  __device__ void release(int slot, int first, bool) {
     tma::fence_async_proxy();
     __syncthreads();  // the tile has been read, and its results are there
-    if (threadIdx.x == 0) {
-      tma::store_bytes(v.next + run.first(), tile.old, records);
-      tma::commit_stores();
-    }
+    if (t > 0) return;
+    tma::store_bytes(v.next + first, ring.tile[slot].old, sizeof(StageTile::old));
+    tma::commit_stores();
   }
-  // Shared memory must outlive the last store; the launch after this one sees all of them.
-  if (threadIdx.x == 0) tma::wait_stores<0>();
-}
-
-// resident: the share comes by bulk copies, once, and its records leave by a bulk store.
-struct TmaShare : Share {
-  tma::Barrier arrived;
+  /// Shared memory must outlive the last store; the launch after this one sees all of them.
+  __device__ void end() {
+    if (t == 0) tma::wait_stores<0>();
+  }
 };
 
 struct TmaMover : Mover {
-  using Storage = TmaShare;
+  using Mover::Mover;
   static constexpr bool sends_share = true;
-  tma::Barrier* const arrived;
-  __device__ TmaMover(TmaShare& s, const ResidentView& view)
-      : Mover(s, view), arrived(&s.arrived) {}
-
-  __device__ void load() {
-    if (threadIdx.x == 0) {
-      tma::init(arrived, 1);
-      tma::fence_init();
-      const auto copied = round_up(static_cast<unsigned>(count), 4u);  // roots by 16 bytes
-      tma::expect(arrived,
-                  copied * static_cast<unsigned>(faces * sizeof(Face) + sizeof(Record) + 4));
-      for (int f = 0; f < faces; ++f) {
-        tma::load_bytes(share.face[f], v.faces + f * v.pitch + first, copied * sizeof(Face),
-                        arrived);
-      }
-      tma::load_bytes(share.record, v.records + first, copied * sizeof(Record), arrived);
-      tma::load_bytes(share.root_of_area, v.roots + first, copied * sizeof(float), arrived);
-    }
-    __syncthreads();
-    tma::wait(arrived, 0);
-  }
+  static constexpr std::size_t bytes_in_flight = sizeof(Share::record);
   __device__ void send(int, const Record&) {}
   __device__ void meet() {
     tma::fence_async_proxy();
@@ -154,22 +98,10 @@ struct TmaMover : Mover {
   }
 };
 
-template <int STAGES, int L2_AHEAD>
-void add_tma(std::vector<ConfigOf<Problem>>& all, const char* suffix) {
-  add_records(all, tma_stage<STAGES, L2_AHEAD>,
-              {1, sizeof(TmaStorage<STAGES>), STAGES * stage_tile_bytes, STAGES, suffix, L2_AHEAD});
-}
-
-std::vector<ConfigOf<Problem>> tma_configs() {
-  std::vector<ConfigOf<Problem>> all;
-  all.push_back(iso(tma_fluxes, faces, sizeof(FacePlanes)));
-  add_resident<TmaMover>(all, sizeof(Record) * share_elements);
-  add_tma<2, 0>(all, "");
-  add_tma<2, 2>(all, "l2");
-  return all;
-}
-
-const bool tma_registered = register_variant<Problem>("cfd", Strategy::tma, tma_configs());
+const bool tma_registered =
+    register_variant<Problem>("cfd", Strategy::tma,
+                              {iso<TmaIso>(), resident_config<TmaMover>(),
+                               walk_config<TmaTileMover>(true), walk_config<TmaTileMover>(false)});
 
 }  // namespace
 }  // namespace amasia::cfd

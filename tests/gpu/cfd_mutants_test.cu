@@ -33,8 +33,9 @@ __global__ void cfd_stage(Problem p, const float* now, const float* old, float* 
   Sums sums;
   for (int f = 0; f < faces; ++f) {
     const int n = what == Once::normals && f < 2 ? 1 - f : f;
-    Face face{p.normals[n * p.pitch + i], p.normals[(faces + n) * p.pitch + i],
-              p.normals[(2 * faces + n) * p.pitch + i], p.neighbours[f * p.pitch + i]};
+    Face face{{p.normals[n * p.pitch + i], p.normals[(faces + n) * p.pitch + i],
+               p.normals[(2 * faces + n) * p.pitch + i]},
+              p.neighbours[f * p.pitch + i]};
     if (fault == Fault::edge && face.neighbour == wing) face.neighbour = far_field;
     if (what == Once::boundary && f == 0) {
       face.neighbour = face.neighbour == far_field ? wing : far_field;
@@ -162,17 +163,15 @@ struct EarlyMover : Mover {
 /// Reads what records of other shares were a stage before.
 struct StaleMover : Mover {
   using Mover::Mover;
-  __device__ Record far(int f, int place) {
-    if (now == v.records) return Mover::far(f, place);
+  __device__ Record far(int turn, int f, int place) {
+    if (now == v.records) return Mover::far(turn, f, place);
     return load_record(next, place - elsewhere);
   }
 };
 
 template <class OneMover>
 bool mover_passes(Instance& i, const Device& device) {
-  std::vector<ConfigOf<Problem>> configs;
-  add_resident<OneMover>(configs, 0);
-  const Launch launch = configs[0].prepare(problem_of<Problem>(i), device);
+  const Launch launch = resident_config<OneMover>().prepare(problem_of<Problem>(i), device);
   return passes(i, 0, [&] { launch(nullptr); });
 }
 

@@ -239,7 +239,7 @@ GATHERS = (
     "a thread asks for its neighbour's record when it has the index; other warps hide the wait"
 )
 ACCEPTED = [
-    Accepted("cfd/(baseline|register_bypass|overlap|tma|dsm)", r"\w+_stage<", GATHERS),
+    Accepted("cfd/(baseline|register_bypass|overlap|tma|dsm)", r"walk<", GATHERS),
     Accepted("cfd/(overlap|drop_off|dsm)", r"resident<", GATHERS),
     Accepted("gemm/baseline", r"original<", ORIGINAL),
     Accepted("gemm/baseline", r"specialised<.*RegisterProducer", PRODUCERS),
