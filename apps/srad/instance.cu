@@ -207,8 +207,6 @@ class SradInstance final : public InstanceOf<Problem> {
   DeviceArray<Speckle> speckle_;
   Problem problem_;
   int posed_ = 0;
-  int expected_of_ = -1;          // the input that expected_ belongs to
-  std::optional<Verdict> wrong_;  // expected_ itself
 };
 
 const bool instance_registered = register_instance_factory(
