@@ -375,12 +375,13 @@ def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     best = results.rows[results.rows["role"] == "best"]
     case = ["app", "size_label", "cache", "launch", "schedule"]
     matched = set(best[case].itertuples(index=False, name=None))
-    # lavamd was counted at its best configs alone.
+    # These were counted at their best configs alone.
+    best_alone = {(app, "iso") for app in ("cfd", "lavamd", "lud")}
     found = [
         a
         for a in attributions(results, profiles)
         if a.app in counted
-        and (a.app, a.schedule) != ("lavamd", "iso")
+        and (a.app, a.schedule) not in best_alone
         and (a.role != "matched" or tuple(getattr(a, part) for part in case) in matched)
     ]
     assert not [a.sentence for a in found if a.verdict == "no counters"]
