@@ -49,6 +49,13 @@ def test_frames_hold_every_row_sample_comparison_and_ceiling(paper):
     )
 
 
+def test_files_from_before_a_parameter_have_its_value_of_then(save):
+    sizes = [{"n": 64}, {"n": 64, "arithmetic": "tf32x3"}]
+    groups = [planted.group("lud", size, 1.0) for size in sizes]
+    found = load([save(planted.document(groups))]).groups["size"]
+    assert list(found) == ["n=64,arithmetic=fp32", "n=64,arithmetic=tf32x3"]
+
+
 def test_pairs_are_of_rounds_in_which_neither_was_throttled():
     def row(rounds, throttled):
         return np.array(rounds), 10.0 * np.array(rounds), np.array(throttled, dtype=bool)
