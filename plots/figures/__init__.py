@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from plots.data.load import Results
 from plots.data.selection import Selection
+from plots.figures.style import styled
 from plots.tree import Registry, import_modules
 
 _LAUNCHES = {"stream": "stream launches", "graph": "graph launches"}
@@ -46,25 +47,19 @@ register = FIGURES.register
 
 
 def microbenchmark_figure(
-    name: str,
-    summary: str,
-    draw: Callable[[Results], Figure],
-    microbenchmark: str,
-    order: int,
-    reading: Callable[[Results], Sequence[str]],
-) -> FigureKind:
-    """Registers a figure of the points of one microbenchmark."""
-    return register(
-        FigureKind(
-            name,
-            summary,
-            lambda selection: draw(selection.of_gpu()),
-            order,
-            microbenchmark,
-            draw,
-            reading,
-        )
-    )
+    microbenchmark: str, summary: str, order: int, reading: Callable[[Results], Sequence[str]]
+) -> Callable[[Callable[[Results], Figure]], Callable[[Results], Figure]]:
+    """Registers the function below it, which draws the points of one microbenchmark, by its name;
+    it draws in the suite's style."""
+
+    def registered(draw: Callable[[Results], Figure]) -> Callable[[Results], Figure]:
+        draw = styled(draw)
+        of_gpu = lambda selection: draw(selection.of_gpu())  # noqa: E731
+        name = draw.__name__
+        register(FigureKind(name, summary, of_gpu, order, microbenchmark, draw, reading))
+        return draw
+
+    return registered
 
 
 def of_microbenchmarks(results: Results) -> list[FigureKind]:

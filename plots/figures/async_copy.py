@@ -71,7 +71,33 @@ def _working_size(ax: Axes, sizes: pd.DataFrame, mechanism: str) -> pd.Series:
     return ratio
 
 
-@style.styled
+def gains(results: Results) -> pd.Series:
+    """mechanism -> the most that it gains over plain copies at any intensity with all blocks that
+    fit, as a ratio."""
+    swept = points(results, "async_copy/intensity", "mechanism", "intensity", "occupancy")
+    rates = _by_intensity(swept, "full")
+    return (
+        rates.div(rates["plain"], axis=0).max().drop("plain") if "plain" in rates else rates.max()
+    )
+
+
+def _reading(results: Results) -> list[str]:
+    most = gains(results)
+    listed = ", ".join(f"{name} {100 * (ratio - 1):.0f} %" for name, ratio in most.items())
+    return [
+        "Panel a: left of the ridge memory sets the rate, right of it arithmetic. With all blocks "
+        "that fit, other blocks hide the latency, and plain copies reach the roof.",
+        f"The largest gains over plain copies: {listed}.",
+        "With one block per SM, plain copies leave the roof: nothing is in flight while all "
+        "compute (panel d).",
+        "Panels b and c: the smaller the tile, the more of the time is synchronisation. A barrier "
+        "has two waits per tile, the pipeline one.",
+    ]
+
+
+@microbenchmark_figure(
+    "async_copy/intensity", "when an asynchronous copy pays: Fig. 3 of Svedin et al.", 40, _reading
+)
 def async_copy(results: Results) -> Figure:
     """The four panels: roofline position, speed-up against the tile for both ways to overlap, and
     what low occupancy costs. Raises PlotsError without the sweep over the intensity or the tile."""
@@ -106,37 +132,3 @@ def async_copy(results: Results) -> Figure:
         f"{common.origin(swept)}; filled: as many blocks as fit, hollow: one per SM",
     )
     return figure
-
-
-def gains(results: Results) -> pd.Series:
-    """mechanism -> the most that it gains over plain copies at any intensity with all blocks that
-    fit, as a ratio."""
-    swept = points(results, "async_copy/intensity", "mechanism", "intensity", "occupancy")
-    rates = _by_intensity(swept, "full")
-    return (
-        rates.div(rates["plain"], axis=0).max().drop("plain") if "plain" in rates else rates.max()
-    )
-
-
-def _reading(results: Results) -> list[str]:
-    most = gains(results)
-    listed = ", ".join(f"{name} {100 * (ratio - 1):.0f} %" for name, ratio in most.items())
-    return [
-        "Panel a: left of the ridge memory sets the rate, right of it arithmetic. With all blocks "
-        "that fit, other blocks hide the latency, and plain copies reach the roof.",
-        f"The largest gains over plain copies: {listed}.",
-        "With one block per SM, plain copies leave the roof: nothing is in flight while all "
-        "compute (panel d).",
-        "Panels b and c: the smaller the tile, the more of the time is synchronisation. A barrier "
-        "has two waits per tile, the pipeline one.",
-    ]
-
-
-microbenchmark_figure(
-    "async_copy",
-    "when an asynchronous copy pays: Fig. 3 of Svedin et al.",
-    async_copy,
-    "async_copy/intensity",
-    order=40,
-    reading=_reading,
-)

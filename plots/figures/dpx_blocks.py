@@ -7,39 +7,11 @@ from matplotlib.figure import Figure
 from plots.data.load import Results
 from plots.figures import common, microbenchmark_figure
 from plots.figures.common import INKS, MARKERS, curve, mark, points
-from plots.figures.style import new_figure, styled, title
+from plots.figures.style import new_figure, title
 
 _SHOWN = (
     ("__viaddmax_s32", "dpx"), ("__viaddmax_s16x2_relu", "dpx"), ("__viaddmax_s16x2_relu", "plain"),
 )  # fmt: skip
-
-
-@styled
-def dpx_blocks(results: Results) -> Figure:
-    """Calls per cycle of the whole GPU against the number of blocks of 1024 threads, multiples of
-    the SM count marked. Raises PlotsError when it was not measured."""
-    measured = points(results, "dpx/blocks", "function", "form", "blocks")
-    common.need(measured, "DPX throughput against blocks (amasia run dpx/blocks --preset paper)")
-    figure = new_figure(3.6)
-    ax = figure.subplots()
-    for (function, form), ink, shape in zip(_SHOWN, INKS, MARKERS, strict=False):
-        chosen = (measured["function"] == function) & (measured["form"] == form)
-        name = function.lstrip("_")  # a label that begins with "_" is not in a legend
-        label = f"{name}: {'DPX function' if form == 'dpx' else 'plain C'}"
-        curve(ax, measured[chosen], "blocks", label, ink, marker=shape)
-    sms = _sms(results)
-    for multiple in range(1, int(measured["blocks"].max()) // sms + 1):
-        ax.axvline(multiple * sms, color="#BBBBBB", linewidth=0.8, zorder=0)
-        mark(ax, multiple * sms, f"{multiple} × {sms}")
-    ax.set(xlim=(0, None), ylim=(0, 1.4 * measured["high"].max()))
-    ax.set(xlabel="blocks of 1024 threads", ylabel="calls per cycle, whole GPU")
-    ax.legend(loc="upper left")
-    title(
-        figure,
-        "DPX functions against the number of blocks",
-        f"{common.origin(measured)}; grey: multiples of the number of SMs",
-    )
-    return figure
 
 
 def _sms(results: Results) -> int:
@@ -76,11 +48,29 @@ def _reading(results: Results) -> list[str]:
     return sentences
 
 
-microbenchmark_figure(
-    "dpx_blocks",
-    "DPX throughput against the number of blocks",
-    dpx_blocks,
-    "dpx/blocks",
-    order=80,
-    reading=_reading,
-)
+@microbenchmark_figure("dpx/blocks", "DPX throughput against the number of blocks", 80, _reading)
+def dpx_blocks(results: Results) -> Figure:
+    """Calls per cycle of the whole GPU against the number of blocks of 1024 threads, multiples of
+    the SM count marked. Raises PlotsError when it was not measured."""
+    measured = points(results, "dpx/blocks", "function", "form", "blocks")
+    common.need(measured, "DPX throughput against blocks (amasia run dpx/blocks --preset paper)")
+    figure = new_figure(3.6)
+    ax = figure.subplots()
+    for (function, form), ink, shape in zip(_SHOWN, INKS, MARKERS, strict=False):
+        chosen = (measured["function"] == function) & (measured["form"] == form)
+        name = function.lstrip("_")  # a label that begins with "_" is not in a legend
+        label = f"{name}: {'DPX function' if form == 'dpx' else 'plain C'}"
+        curve(ax, measured[chosen], "blocks", label, ink, marker=shape)
+    sms = _sms(results)
+    for multiple in range(1, int(measured["blocks"].max()) // sms + 1):
+        ax.axvline(multiple * sms, color="#BBBBBB", linewidth=0.8, zorder=0)
+        mark(ax, multiple * sms, f"{multiple} × {sms}")
+    ax.set(xlim=(0, None), ylim=(0, 1.4 * measured["high"].max()))
+    ax.set(xlabel="blocks of 1024 threads", ylabel="calls per cycle, whole GPU")
+    ax.legend(loc="upper left")
+    title(
+        figure,
+        "DPX functions against the number of blocks",
+        f"{common.origin(measured)}; grey: multiples of the number of SMs",
+    )
+    return figure

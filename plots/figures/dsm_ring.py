@@ -54,7 +54,25 @@ def _swept(results: Results) -> pd.DataFrame:
     return swept[swept["cluster"] > 1]
 
 
-@style.styled
+def _reading(results: Results) -> list[str]:
+    swept = _swept(results)
+    best = swept.loc[swept.groupby("cluster")["median"].idxmax()]
+    listed = "; ".join(
+        f"{b.median:.2f} TB/s in clusters of {b.cluster} at {b.in_flight / 1024:g} KiB"
+        for b in best.itertuples()
+    )
+    return [
+        "Up to the bend the bandwidth is bytes in flight over latency. More threads, more loads "
+        "per thread and wider loads do the same.",
+        f"The maxima: {listed}.",
+        "In larger clusters more SMs share the paths, and SMs that do not fill a cluster stay "
+        "idle. Beyond the maximum, requests queue.",
+    ]
+
+
+@microbenchmark_figure(
+    "dsm/ring_copy", "ring copy between the SMs of a cluster: Fig. 8 of Luo et al.", 70, _reading
+)
 def dsm_ring(results: Results) -> Figure:
     """Bandwidth of the ring copy by cluster size, block size and accesses in flight. Raises
     PlotsError when it was not measured."""
@@ -80,29 +98,3 @@ def dsm_ring(results: Results) -> Figure:
         f"{common.origin(swept)}; one block per SM; above: words of {_SURFACE_WIDTH} bytes",
     )
     return figure
-
-
-def _reading(results: Results) -> list[str]:
-    swept = _swept(results)
-    best = swept.loc[swept.groupby("cluster")["median"].idxmax()]
-    listed = "; ".join(
-        f"{b.median:.2f} TB/s in clusters of {b.cluster} at {b.in_flight / 1024:g} KiB"
-        for b in best.itertuples()
-    )
-    return [
-        "Up to the bend the bandwidth is bytes in flight over latency. More threads, more loads "
-        "per thread and wider loads do the same.",
-        f"The maxima: {listed}.",
-        "In larger clusters more SMs share the paths, and SMs that do not fill a cluster stay "
-        "idle. Beyond the maximum, requests queue.",
-    ]
-
-
-microbenchmark_figure(
-    "dsm_ring",
-    "ring copy between the SMs of a cluster: Fig. 8 of Luo et al.",
-    dsm_ring,
-    "dsm/ring_copy",
-    order=70,
-    reading=_reading,
-)

@@ -29,7 +29,20 @@ def in_cubs_form(knee: Any) -> str:
     return f"{text}, " + (f"CUB's step {step} KiB" if step else "more than CUB's largest step")
 
 
-@style.styled
+def _reading(results: Results) -> list[str]:
+    steps = ", ".join(f"{step} ({gpu})" for step, gpu in CUB_STEPS.items())
+    from_memory = [in_cubs_form(f) for f in _knees(results) if f.at.get("level") == "memory"]
+    return [
+        *(f"95 % of memory's bandwidth at {text} in flight per SM." for text in from_memory),
+        f"CUB's transform keeps so many KiB in flight per SM: {steps}.",
+        "Left of the bend, Little's law holds: bandwidth is bytes in flight over latency.",
+        "A kernel should have more bytes in flight per SM than the bend shows.",
+        "More words per thread bend later, because a thread waits for all its words before it "
+        "asks again.",
+    ]
+
+
+@microbenchmark_figure("memory/in_flight", "bandwidth against bytes in flight per SM", 20, _reading)
 def in_flight(results: Results) -> Figure:
     """Bandwidth against bytes in flight per SM, from memory and from L2, with the knee. Raises
     PlotsError when it was not measured."""
@@ -57,26 +70,3 @@ def in_flight(results: Results) -> Figure:
         f"{common.origin(measured)}; grey: 95 % of the maximum, between the curves",
     )
     return figure
-
-
-def _reading(results: Results) -> list[str]:
-    steps = ", ".join(f"{step} ({gpu})" for step, gpu in CUB_STEPS.items())
-    from_memory = [in_cubs_form(f) for f in _knees(results) if f.at.get("level") == "memory"]
-    return [
-        *(f"95 % of memory's bandwidth at {text} in flight per SM." for text in from_memory),
-        f"CUB's transform keeps so many KiB in flight per SM: {steps}.",
-        "Left of the bend, Little's law holds: bandwidth is bytes in flight over latency.",
-        "A kernel should have more bytes in flight per SM than the bend shows.",
-        "More words per thread bend later, because a thread waits for all its words before it "
-        "asks again.",
-    ]
-
-
-microbenchmark_figure(
-    "in_flight",
-    "bandwidth against bytes in flight per SM",
-    in_flight,
-    "memory/in_flight",
-    order=20,
-    reading=_reading,
-)

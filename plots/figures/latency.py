@@ -7,10 +7,22 @@ from matplotlib.figure import Figure
 from plots.data.load import Results
 from plots.figures import common, microbenchmark_figure
 from plots.figures.common import INKS, MARKERS, curve, mark, points, power_axis
-from plots.figures.style import NOISE_COLOUR, new_figure, styled, title
+from plots.figures.style import NOISE_COLOUR, new_figure, title
 
 
-@styled
+def _reading(_: Results) -> list[str]:
+    return [
+        "Each plateau is a level. The first ends where L1 does: shared memory takes the rest of "
+        "the same array.",
+        "On the L2's plateau ld.ca, ld.cg and ld.cv agree: ld.cv bypasses L1, not L2.",
+        "An L2 of two halves may keep a copy in each. It then begins to end at half its size.",
+        "The last slow rise is the reach of the TLB.",
+    ]
+
+
+@microbenchmark_figure(
+    "memory/latency", "cycles per dependent load against the footprint", 10, _reading
+)
 def latency(results: Results) -> Figure:
     """Cycles of one dependent load against the footprint, per cache operator, with the capacities
     found. Raises PlotsError without a ladder."""
@@ -41,23 +53,3 @@ def latency(results: Results) -> Figure:
         f"{common.origin(ladder)}; one thread, nodes 128 bytes apart; grey: where a level ends",
     )
     return figure
-
-
-def _reading(_: Results) -> list[str]:
-    return [
-        "Each plateau is a level. The first ends where L1 does: shared memory takes the rest of "
-        "the same array.",
-        "On the L2's plateau ld.ca, ld.cg and ld.cv agree: ld.cv bypasses L1, not L2.",
-        "An L2 of two halves may keep a copy in each. It then begins to end at half its size.",
-        "The last slow rise is the reach of the TLB.",
-    ]
-
-
-microbenchmark_figure(
-    "latency",
-    "cycles per dependent load against the footprint",
-    latency,
-    "memory/latency",
-    order=10,
-    reading=_reading,
-)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from plots.data.load import Results
 from plots.figures import common, microbenchmark_figure
 from plots.figures.common import points
-from plots.figures.style import new_figure, styled, title
+from plots.figures.style import new_figure, title
 
 _INKS = {"mma": "#009E73", "wgmma": "#0072B2"}
 
@@ -19,7 +19,18 @@ def _load_name(at: dict[str, str]) -> str:
     )
 
 
-@styled
+def _reading(_: Results) -> list[str]:
+    return [
+        "The bar is one over operations per joule. Power is that of the board, idle power "
+        "included, which a slower instruction pays for longer.",
+        "Zeros toggle few bits and so draw less. With random data the board may reach its power "
+        "limit, and the clock gives way.",
+    ]
+
+
+@microbenchmark_figure(
+    "tensor_core/energy", "energy per operation of the tensor cores", 60, _reading
+)
 def tensor_energy(results: Results) -> Figure:
     """Energy per operation of the tensor cores, with power and rate. Raises PlotsError when it was
     not measured."""
@@ -51,22 +62,3 @@ def tensor_energy(results: Results) -> Figure:
         f"{common.origin(measured)}; zeros of a sparse A count as operations",
     )
     return figure
-
-
-def _reading(_: Results) -> list[str]:
-    return [
-        "The bar is one over operations per joule. Power is that of the board, idle power "
-        "included, which a slower instruction pays for longer.",
-        "Zeros toggle few bits and so draw less. With random data the board may reach its power "
-        "limit, and the clock gives way.",
-    ]
-
-
-microbenchmark_figure(
-    "tensor_energy",
-    "energy per operation of the tensor cores",
-    tensor_energy,
-    "tensor_core/energy",
-    order=60,
-    reading=_reading,
-)

@@ -7,13 +7,24 @@ from matplotlib.figure import Figure
 from plots.data.load import Results
 from plots.figures import common, microbenchmark_figure
 from plots.figures.common import INKS, curve, points, power_axis
-from plots.figures.style import WIDTH, legend_under, new_figure, styled, title
+from plots.figures.style import WIDTH, legend_under, new_figure, title
 
 # Where A comes from -> in words, colour.
 _FROM = {"shared": ("A in shared memory", INKS[0]), "registers": ("A in registers", INKS[1])}
 
 
-@styled
+def _reading(_: Results) -> list[str]:
+    return [
+        "A wgmma occupies the tensor cores for n / 2 cycles. Shared memory gives 128 bytes a "
+        "cycle: 16 cycles for A and n / 4 for B. The two limits cross at n = 64.",
+        "A sum can be read later than the next wgmma can start, so several must be in flight.",
+        "Where the curves on the left bend at the top, the power limit lowers the clock.",
+    ]
+
+
+@microbenchmark_figure(
+    "tensor_core/wgmma_n", "throughput and cycles of wgmma against its width", 50, _reading
+)
 def wgmma_n(results: Results) -> Figure:
     """Throughput and cycles of wgmma against its width n. Raises PlotsError when it was not
     measured."""
@@ -57,22 +68,3 @@ def wgmma_n(results: Results) -> Figure:
         f"{common.origin(sweep)}; f16 into f32",
     )
     return figure
-
-
-def _reading(_: Results) -> list[str]:
-    return [
-        "A wgmma occupies the tensor cores for n / 2 cycles. Shared memory gives 128 bytes a "
-        "cycle: 16 cycles for A and n / 4 for B. The two limits cross at n = 64.",
-        "A sum can be read later than the next wgmma can start, so several must be in flight.",
-        "Where the curves on the left bend at the top, the power limit lowers the clock.",
-    ]
-
-
-microbenchmark_figure(
-    "wgmma_n",
-    "throughput and cycles of wgmma against its width",
-    wgmma_n,
-    "tensor_core/wgmma_n",
-    order=50,
-    reading=_reading,
-)
