@@ -10,13 +10,14 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from plots.tree import Registry, import_modules
 
 OK = "0 done"
 MISTAKE = "2 a mistake in the command or in a file"
 OUTPUT = "5 stdout cannot be written"
+Run = Callable[[argparse.Namespace], int]
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,30 @@ class Command:
     name: str
     summary: str
     arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
+    run: Run
     examples: tuple[tuple[str, str], ...]
-    statuses: tuple[str, ...] = field(default=(OK, MISTAKE, OUTPUT))
-    order: int = 0
+    statuses: tuple[str, ...]
+    order: int
 
 
 COMMANDS = Registry[Command]("commands")
-register = COMMANDS.register
+
+
+def command(
+    summary: str,
+    arguments: Callable[[argparse.ArgumentParser], None],
+    *examples: tuple[str, str],
+    order: int,
+    statuses: tuple[str, ...] = (OK, MISTAKE, OUTPUT),
+) -> Callable[[Run], Run]:
+    """Registers the function below it as the command of its module's name."""
+
+    def registered(run: Run) -> Run:
+        name = run.__module__.rpartition(".")[2]
+        COMMANDS.register(Command(name, summary, arguments, run, examples, statuses, order))
+        return run
+
+    return registered
 
 
 def load_commands(name: str | None = None) -> Mapping[str, Command]:

@@ -15,7 +15,7 @@ from plots.advice.advise import as_text as as_choices
 from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
 from plots.advice.observed import as_text as as_observed
 from plots.advice.twin_text import as_text, given_to_amasia
-from plots.commands import Command, register
+from plots.commands import command
 from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
 from plots.data.selection import gpu_named
 from plots.errors import PlotsError
@@ -179,6 +179,16 @@ def _for_own_kernel(
     return said + as_text(found, known, [real_kernels.sentence(real_kernels.all_cases())])
 
 
+@command(
+    "which strategy to choose, and its cost",
+    _arguments,
+    ("advise results --app hotspot", "one app, in every mode recorded"),
+    (
+        "advise --tile 16KiB --intensity 8 --trait halo=4 --trait layout=box",
+        "a kernel of your own, from the recorded twins",
+    ),
+    order=30,
+)
 def _run(options: argparse.Namespace) -> int:
     asked = _asked(options)
     observed = _observed(options)
@@ -191,21 +201,3 @@ def _run(options: argparse.Namespace) -> int:
     results = selection_of(options).all_modes()
     print(as_choices(results, advise(results, role=options.role or "best")), end="")
     return 0
-
-
-register(
-    Command(
-        "advise",
-        "which strategy to choose, and its cost",
-        _arguments,
-        _run,
-        (
-            ("advise results --app hotspot", "one app, in every mode recorded"),
-            (
-                "advise --tile 16KiB --intensity 8 --trait halo=4 --trait layout=box",
-                "a kernel of your own, from the recorded twins",
-            ),
-        ),
-        order=30,
-    )
-)

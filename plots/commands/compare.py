@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from plots.commands import MISTAKE, OK, OUTPUT, Command, register
+from plots.commands import MISTAKE, OK, OUTPUT, command
 from plots.commands.options import print_or_write
 from plots.data.load import Results, load
 from plots.data.selection import among, gpu_named, tell
@@ -196,6 +196,20 @@ def _fails(found: Comparison, on: str | None) -> bool:
     return on == _DIFFERENT and any(v.outcome not in REPEATED for v in found.values)
 
 
+@command(
+    "two sets of results, OLD then NEW: what became faster or slower, what is the same, why",
+    _arguments,
+    (
+        "compare results/h200/quick-nw.json.gz out/h200-quick.json.gz",
+        "this machine against the recorded one",
+    ),
+    (
+        "compare OLD NEW --app nw --threshold 2 --fail-on slower",
+        "for a CI: status 1 when a time of nw became more than 2 % slower",
+    ),
+    order=15,
+    statuses=(OK, "1 what --fail-on names was found", MISTAKE, OUTPUT),
+)
 def _run(options: argparse.Namespace) -> int:
     names = (options.old, options.new, *(options.sessions or ()))
     loaded = [load([name]) for name in names]
@@ -230,25 +244,3 @@ def _run(options: argparse.Namespace) -> int:
     csv = options.format == "csv"
     print_or_write(found.frame().to_csv(index=False) if csv else _text(found), options.out)
     return int(_fails(found, options.fail_on))
-
-
-register(
-    Command(
-        "compare",
-        "two sets of results, OLD then NEW: what became faster or slower, what is the same, why",
-        _arguments,
-        _run,
-        (
-            (
-                "compare results/h200/quick-nw.json.gz out/h200-quick.json.gz",
-                "this machine against the recorded one",
-            ),
-            (
-                "compare OLD NEW --app nw --threshold 2 --fail-on slower",
-                "for a CI: status 1 when a time of nw became more than 2 % slower",
-            ),
-        ),
-        (OK, "1 what --fail-on names was found", MISTAKE, OUTPUT),
-        order=15,
-    )
-)

@@ -8,7 +8,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from plots.commands import MISTAKE, OK, OUTPUT, Command, register
+from plots.commands import MISTAKE, OK, OUTPUT, command
 from plots.commands.options import results_argument, written_whole
 from plots.data.load import Results
 from plots.data.selection import load_aloud
@@ -47,23 +47,15 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command(
+    "what README and docs/reproduction.md have of results",
+    _arguments,
+    ("docs results", "written anew, after a measurement"),
+    ("docs results --check", "for a test: exit 1 if a kept page differs"),
+    order=50,
+    statuses=(OK, "1 a kept page differs (--check)", MISTAKE, OUTPUT),
+)
 def _run(options: argparse.Namespace) -> int:
     if not IN_A_CLONE:
         raise PlotsError("this is no clone of Amasia's repository, which keeps these pages")
     return _kept_in_the_repository(load_aloud(options.results), ROOT, options.check)
-
-
-register(
-    Command(
-        "docs",
-        "what README and docs/reproduction.md have of results",
-        _arguments,
-        _run,
-        (
-            ("docs results", "written anew, after a measurement"),
-            ("docs results --check", "for a test: exit 1 if a kept page differs"),
-        ),
-        statuses=(OK, "1 a kept page differs (--check)", MISTAKE, OUTPUT),
-        order=50,
-    )
-)

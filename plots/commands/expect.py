@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from plots.commands import Command, register
+from plots.commands import command
 from plots.commands.options import print_table, write_figure
 from plots.errors import PlotsError
 from plots.figures.balance import balance
@@ -104,6 +104,13 @@ def _paper(out: Path | None) -> None:
         write_figure(balance(specifications.paper_specs(), SOURCE), beside)
 
 
+@command(
+    "expected speed-up between GPUs, as Svedin et al. 2021",
+    _arguments,
+    ("expect V100 A100", "what datasheets and the paper promise of NEW over OLD"),
+    ("expect", "the A100-over-V100 analysis of Svedin et al. 2021"),
+    order=20,
+)
 def _run(options: argparse.Namespace) -> int:
     names: list[str] = options.gpus
     for name in names:
@@ -121,18 +128,3 @@ def _run(options: argparse.Namespace) -> int:
         raise PlotsError("expect needs two GPUs: OLD... NEW (or none at all)")
     _expect_specs([specifications.find_spec(name) for name in names], options)
     return 0
-
-
-register(
-    Command(
-        "expect",
-        "expected speed-up between GPUs, as Svedin et al. 2021",
-        _arguments,
-        _run,
-        (
-            ("expect V100 A100", "what datasheets and the paper promise of NEW over OLD"),
-            ("expect", "the A100-over-V100 analysis of Svedin et al. 2021"),
-        ),
-        order=20,
-    )
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plots.commands import Command, register
+from plots.commands import command
 from plots.commands.options import (
     results_argument,
     selection_arguments,
@@ -30,6 +30,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="the figures, and what each shows")
 
 
+@command(
+    "one figure",
+    _arguments,
+    ("figure speedup results --app nw -o nw.png", "one app, in the mode of the papers"),
+    ("figure --list", "what can be drawn"),
+    order=40,
+)
 def _run(options: argparse.Namespace) -> int:
     names = drawable()
     if options.list:
@@ -48,18 +55,3 @@ def _run(options: argparse.Namespace) -> int:
         raise PlotsError(f"the figure {options.name} shows the same whatever {choices} says")
     write_figure(figure, options.out or Path(f"{options.name}.svg"))
     return 0
-
-
-register(
-    Command(
-        "figure",
-        "one figure",
-        _arguments,
-        _run,
-        (
-            ("figure speedup results --app nw -o nw.png", "one app, in the mode of the papers"),
-            ("figure --list", "what can be drawn"),
-        ),
-        order=40,
-    )
-)

@@ -7,7 +7,7 @@ import argparse
 import json
 from typing import Any
 
-from plots.commands import Command, register
+from plots.commands import command
 from plots.commands.options import page_arguments, print_or_write
 from plots.data.load import Results
 from plots.data.selection import load_aloud
@@ -99,24 +99,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", default="quick", help="whose rows (default: quick)")
 
 
+@command(
+    "prediction intervals of recorded rows, as JSON for ReFrame",
+    _arguments,
+    ("references results", "on the terminal"),
+    (
+        "references results -o sites/reframe/references.json",
+        "for the repository; with your own results, for your site",
+    ),
+    order=58,
+)
 def _run(options: argparse.Namespace) -> int:
     print_or_write(_text(load_aloud(options.results), options.study), options.out)
     return 0
-
-
-register(
-    Command(
-        "references",
-        "prediction intervals of recorded rows, as JSON for ReFrame",
-        _arguments,
-        _run,
-        (
-            ("references results", "on the terminal"),
-            (
-                "references results -o sites/reframe/references.json",
-                "for the repository; with your own results, for your site",
-            ),
-        ),
-        order=58,
-    )
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plots.commands import Command, register
+from plots.commands import command
 from plots.commands.options import results_argument, written_whole
 from plots.data.selection import load_aloud
 from plots.report.page import render
@@ -18,23 +18,15 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command(
+    "the whole answer in one HTML file",
+    _arguments,
+    ("report results", "the recorded results, as report.html"),
+    ("report mine.json results --out both.html", "beside one's own"),
+    order=10,
+)
 def _run(options: argparse.Namespace) -> int:
     results = load_aloud(options.results)
     with written_whole(options.out) as file:
         file.write(render(results))
     return 0
-
-
-register(
-    Command(
-        "report",
-        "the whole answer in one HTML file",
-        _arguments,
-        _run,
-        (
-            ("report results", "the recorded results, as report.html"),
-            ("report mine.json results --out both.html", "beside one's own"),
-        ),
-        order=10,
-    )
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plots.commands import Command, register
+from plots.commands import command
 from plots.commands.options import results_argument, selection_arguments, selection_of
 from plots.data.profiles import Profiles, load_profiles
 from plots.data.selection import Selection, replace_selection
@@ -36,6 +36,13 @@ def _gpus(selection: Selection, profiles: Profiles) -> tuple[list[str | None], l
     return list(profiled), [gpu for gpu in measured if gpu not in profiled]
 
 
+@command(
+    "what explains each resolved difference, from the counters of both rows",
+    _arguments,
+    ("why results", "at the main size of each app, from the profiles beside the results"),
+    ("why results out/profile.json --app hotspot --all", "one app, at every size"),
+    order=32,
+)
 def _run(options: argparse.Namespace) -> int:
     selection = selection_of(options)
     profiles = load_profiles([Path(path) for path in options.results])
@@ -70,18 +77,3 @@ def _run(options: argparse.Namespace) -> int:
     if not len(profiles):
         print("No profile is among these files: make one with amasia profile.")
     return 0
-
-
-register(
-    Command(
-        "why",
-        "what explains each resolved difference, from the counters of both rows",
-        _arguments,
-        _run,
-        (
-            ("why results", "at the main size of each app, from the profiles beside the results"),
-            ("why results out/profile.json --app hotspot --all", "one app, at every size"),
-        ),
-        order=32,
-    )
-)
