@@ -89,15 +89,11 @@ class Twin:
         return {name: m.ratio for name, m in self.strategies.items() if m.ok}
 
 
-def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
-    """The twins in result files and folders that answer, of every GPU; of the same twin the one
-    measured last. Raises PlotsError, ResultFileError."""
-    return twins_and_unseen(paths)[0]
-
-
 def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin]]:
-    """The same, and the unseen ones (plots/advice/drawn_twins.py): neither an answer nor the width
-    of its interval is made from them, so that they show what answers are worth."""
+    """The twins in result files and folders that answer, of every GPU; of the same twin the one
+    measured last. And the unseen ones (plots/advice/drawn_twins.py): neither an answer nor the
+    width of its interval is made from them, so that they show what answers are worth. Raises
+    PlotsError, ResultFileError."""
     found, _ = find_files([Path(path) for path in paths])
     twins: dict[tuple[Any, ...], Twin] = {}
     for path in found:

@@ -11,7 +11,7 @@ from plots.commands import command
 from plots.commands.options import page_arguments, print_or_write
 from plots.data.load import Results
 from plots.data.selection import load_aloud
-from plots.data.sessions import CONFIDENCE, rows_in
+from plots.data.sessions import CONFIDENCE, rows_in, size_text
 from plots.errors import PlotsError, nearest
 from plots.statistics.between import Prediction
 
@@ -20,27 +20,12 @@ KEY = (
     "app", "size", "cache", "launch", "variant", "role", "config", "schedule", "source_digest",
 )  # fmt: skip
 _DIGITS = 6  # significant ones: a thousandth of the narrowest interval
-
-
 _CASE = ("gpu", "app", "size", "cache", "launch")
 
 
-def _size_text(size: dict[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
-
-
 def _interval(prediction: Prediction) -> dict[str, Any]:
-    return {
-        "value": _rounded(prediction.value),
-        "low": _rounded(prediction.low),
-        "high": _rounded(prediction.high),
-        "sessions": prediction.sessions,
-        "gpus": prediction.gpus,
-    }
+    rounded = {n: float(f"{getattr(prediction, n):.{_DIGITS}g}") for n in ("value", "low", "high")}
+    return {**rounded, "sessions": prediction.sessions, "gpus": prediction.gpus}
 
 
 def references(results: Results, study: str) -> dict[str, Any]:
@@ -54,7 +39,7 @@ def references(results: Results, study: str) -> dict[str, Any]:
             raise PlotsError(f"no result file is of a study; make one with: amasia study {study}")
         raise PlotsError(f'no result file is of the study "{study}"; {nearest(study, known)}')
     cases = {  # of a case that several files have, ``results`` holds one
-        (f.device.name, key.app, _size_text(key.size), key.cache, key.launch)
+        (f.device.name, key.app, size_text(key.size), key.cache, key.launch)
         for f in results.documents
         if f.document.provenance.study == study
         for key in (group.key for group in f.document.groups)

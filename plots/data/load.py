@@ -96,18 +96,9 @@ class Results:
     @cached_property
     def gpus(self) -> list[str]:
         """GPU names, the one first that pages show in full: newest architecture first, of one
-        architecture the one with more apps recorded, then as ``by_generation``."""
+        architecture the one with more apps recorded, then the one with the faster memory, then
+        the one with more recorded."""
         apps = self.groups.groupby("gpu")["app"].nunique()
-        return self._ordered(apps)
-
-    @cached_property
-    def by_generation(self) -> list[str]:
-        """GPU names: newest architecture first, of one architecture the one with the faster memory,
-        then the one with more recorded."""
-        return self._ordered(pd.Series(dtype=float))
-
-    def _ordered(self, first: pd.Series) -> list[str]:
-        """By architecture, then by ``first`` (of each GPU; 0 where it has none)."""
         of_group = self.groups.set_index("group")["gpu"]
         recorded = (
             self.rows["group"]
@@ -116,11 +107,11 @@ class Results:
             .add(self.points["gpu"].value_counts(), fill_value=0)
         )
         order = self.files.assign(
-            first=self.files["gpu"].map(first).fillna(0),
+            apps=self.files["gpu"].map(apps).fillna(0),
             memory=[memory_gb_s(**p["device"]) for p in self.files["provenance"]],
             recorded=self.files["gpu"].map(recorded).fillna(0),
         ).sort_values(
-            ["compute_capability", "first", "memory", "recorded", "gpu"],
+            ["compute_capability", "apps", "memory", "recorded", "gpu"],
             ascending=[False, False, False, False, True],
         )
         return list(dict.fromkeys(order["gpu"]))

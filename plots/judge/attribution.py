@@ -19,7 +19,7 @@ it where less than ``SEEN`` of the difference (in logarithms) is one of cycles: 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -205,9 +205,9 @@ _AMOUNTS = {
 _BEHIND_MEMORY = (("sm_read_bytes",), "bytes into the SMs")
 
 
-def _against(shares: Sequence[float]) -> str:
+def _against(shares: Sequence[float], of: str = "", word: str = "against") -> str:
     """ "84 % against 61 %"."""
-    return f"{100 * shares[0]:.0f} % against {100 * shares[1]:.0f} %"
+    return f"{100 * shares[0]:.0f} %{of} {word} {100 * shares[1]:.0f} %"
 
 
 def _of_both(values: Sequence[float | None]) -> list[float]:
@@ -234,10 +234,7 @@ def _behind(part: Part, mine: Run, theirs: Run) -> str:
             for p in (mine, theirs)
         ]  # fmt: skip
         if None not in conflicts and abs(conflicts[0] - conflicts[1]) >= AMOUNT:
-            said.append(
-                f"bank conflicts in {100 * conflicts[0]:.0f} % of them against "
-                f"{100 * conflicts[1]:.0f} %"
-            )
+            said.append(f"bank conflicts in {_against(conflicts, ' of them')}")
     if name == "memory" and not said:
         uses = _of_both([run.use("dram_use") for run in (mine, theirs)])
         if uses and max(uses) >= NEAR_PEAK:
@@ -283,26 +280,24 @@ def _common(mine: Run, theirs: Run) -> str:
             return ""
         largest = max(CAUSES, key=lambda cause: parts[cause.name])
         sides.append((largest, parts[largest.name] / sum(parts.values())))
-    (a, share_a), (b, share_b) = sides
-    if a is not b or min(share_a, share_b) < MOST:
+    (a, b), of_both = zip(*sides, strict=True)
+    if a is not b or min(of_both) < MOST:
         return ""
+    shares = _against(of_both, word="and")
     if a is ISSUE:
-        return f" Both mostly issue instructions ({100 * share_a:.0f} % and {100 * share_b:.0f} %)."
+        return f" Both mostly issue instructions ({shares})."
     if a is IDLE:
-        shares = f"{100 * share_a:.0f} % and {100 * share_b:.0f} %"
         return f" Both leave their busiest SM idle mostly ({shares})."
     if a.name == "memory":
         for use, name in (("dram_use", "DRAM"), ("l2_use", "L2")):
             both = _of_both([run.use(use) for run in (mine, theirs)])
             if both and min(both) >= NEAR_PEAK:
-                return (
-                    f" Both wait for {name} ({100 * both[0]:.0f} % and {100 * both[1]:.0f} % of "
-                    "its peak)."
-                )
-    return (
-        f" Both wait mostly for {a.waits_for} ({100 * share_a:.0f} % and {100 * share_b:.0f} % of "
-        "the cycles)."
-    )
+                return f" Both wait for {name} ({_against(both, word='and')} of its peak)."
+    return f" Both wait mostly for {a.waits_for} ({shares} of the cycles)."
+
+
+def _unexplained(why: str) -> tuple[str, tuple[Part, ...], str]:
+    return "unexplained", (), f"no counter explains it: {why}."
 
 
 def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...], str]:
@@ -316,29 +311,22 @@ def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...]
     for whose, run in (("its", mine), ("the other's", theirs)):
         beyond = (run.busy or 0) / run.cycles - 1
         if beyond > FITS:
-            return (
-                "unexplained",
-                (),
-                f"no counter explains it: under the profiler {whose} busiest SM had work for "
-                f"{_percent(beyond)} more cycles than the measured time has.",
+            return _unexplained(
+                f"under the profiler {whose} busiest SM had work for {_percent(beyond)} more "
+                "cycles than the measured time has"
             )
     seen = math.log(theirs.cycles / mine.cycles)
     measured = math.log(theirs.milliseconds / mine.milliseconds)
     if seen * measured <= 0 or abs(seen) < SEEN * abs(measured):
         clocks = [1e-3 * run.cycles / run.milliseconds for run in (mine, theirs)]
-        return (
-            "unexplained",
-            (),
-            "no counter explains it: most of it is the SM clock, "
-            f"{clocks[0]:.0f} MHz against {clocks[1]:.0f}.",
+        return _unexplained(
+            f"most of it is the SM clock, {clocks[0]:.0f} MHz against {clocks[1]:.0f}"
         )
     whole = mine.cycles - theirs.cycles
     if abs(whole) < LEAST * theirs.cycles:
-        return (
-            "unexplained",
-            (),
-            f"no counter explains it: the difference, {100 * abs(whole) / theirs.cycles:.2g} % of "
-            "the cycles, is smaller than what counting twice differs by.",
+        return _unexplained(
+            f"the difference, {100 * abs(whole) / theirs.cycles:.2g} % of the cycles, is smaller "
+            "than what counting twice differs by"
         )
     parts = sorted(
         (Part(c, a[c.name], b[c.name], (a[c.name] - b[c.name]) / whole) for c in CAUSES),
@@ -352,12 +340,7 @@ def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...]
         why = "the difference is spread, its largest part"
         if largest.share >= SHARE:
             why = "it is as small as what counting twice differs by, and its largest part"
-        return (
-            "unexplained",
-            (),
-            f"no counter explains it: {why} ({100 * largest.share:.0f} %) is "
-            f"{largest.cause.doing}.",
-        )
+        return _unexplained(f"{why} ({100 * largest.share:.0f} %) is {largest.cause.doing}")
     cancel = cancelled((*named, *against))
 
     def said(part: Part, of: str) -> str:
@@ -398,10 +381,7 @@ def attributions(
     """Of each resolved comparison at the main size of each app, in the main modes of its GPU; with
     ``every_size`` at all of them and in all modes. Comparisons whose measurement may not be spoken
     of (plots/statistics/claims.py) are not among them."""
-    return list(_attributions(results, profiles, every_size))
-
-
-def _attributions(results: Results, profiles: Profiles, every_size: bool) -> Iterator[Attribution]:
+    found = []
     for gpu in results.gpus:
         of_gpu = results.where(gpu=gpu)
         groups = of_gpu.groups
@@ -426,11 +406,14 @@ def _attributions(results: Results, profiles: Profiles, every_size: bool) -> Ite
                     mine = run_of(profiles.of(a), a)
                     theirs = run_of(profiles.of(b), b, float(a.median) * float(c.ratio))
                 verdict, parts, why = explain(mine, theirs)
-                yield Attribution(
-                    gpu, app, c.size_label, c.cache, c.launch, c.role, c.strategy, c.schedule,
-                    str(c.against), c.against_schedule, float(c.ratio), c.claim, verdict, parts,
-                    f"{_what(c)}: {why}",
+                found.append(
+                    Attribution(
+                        gpu, app, c.size_label, c.cache, c.launch, c.role, c.strategy, c.schedule,
+                        c.against, c.against_schedule, c.ratio, c.claim, verdict, parts,
+                        f"{_what(c)}: {why}",
+                    )
                 )  # fmt: skip
+    return found
 
 
 def sums_up(found: Sequence[Attribution]) -> str:

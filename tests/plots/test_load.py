@@ -18,7 +18,7 @@ import planted
 import pytest
 
 from plots import folders
-from plots.advice.twin import recorded_twins
+from plots.advice.twin import twins_and_unseen
 from plots.data import cases, documents
 from plots.data import load as loading
 from plots.data.documents import find_files, read_document
@@ -170,24 +170,22 @@ H200, H100 = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
 
 
 @pytest.mark.parametrize(
-    ("other", "apps", "other_apps", "in_full", "by_generation"),
+    ("other", "apps", "other_apps", "ordered"),
     [
         # An older architecture, and one of the same with slower memory.
-        (planted.A100, "n", "n", [H200, "NVIDIA A100-SXM4-40GB"], None),
-        ({**planted.device(H100), "memory_clock_mhz": 2619}, "n", "n", [H200, H100], None),
-        ({**planted.device(H100), "memory_clock_mhz": 2619}, "n", "nl", [H100, H200],
-         [H200, H100]),
+        (planted.A100, "n", "n", [H200, "NVIDIA A100-SXM4-40GB"]),
+        ({**planted.device(H100), "memory_clock_mhz": 2619}, "n", "n", [H200, H100]),
+        ({**planted.device(H100), "memory_clock_mhz": 2619}, "n", "nl", [H100, H200]),
     ],
 )  # fmt: skip
-def test_the_order_of_gpus(save, other, apps, other_apps, in_full, by_generation):
+def test_the_order_of_gpus(save, other, apps, other_apps, ordered):
     """By architecture, then by apps recorded or by memory."""
     for name, gpu, of in (("a", other, other_apps), ("b", None, apps)):
         names = {"n": "nw", "l": "lud"}
         groups = [planted.group(names[app], {"n": 64}, 5.0) for app in of]
         folder = save(planted.document(groups, gpu=gpu), f"r/{name}.json").parent
     results = load([folder])
-    assert results.gpus == in_full
-    assert results.by_generation == (by_generation or in_full)
+    assert results.gpus == ordered
     assert set(results.where(gpu=H200).groups["gpu"]) == {H200}
     assert len(results.where(gpu=H200).ceilings) == len(results.ceilings) / 2
 
@@ -315,7 +313,7 @@ def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
     ]
     whole = save(made, "whole.json")
     assert list(load([whole]).points["microbenchmark"]) == list(names)
-    assert len(recorded_twins([whole])) == 1
+    assert len(twins_and_unseen([whole])[0]) == 1
     for of in made["microbenchmarks"]:
         of["invalid"] = [WHY]
     path = save(made, "disturbed.json")
@@ -326,7 +324,7 @@ def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
         "another process computed on this GPU; end it and measure again."
         for name in names
     ]
-    assert recorded_twins([path]) == []
+    assert twins_and_unseen([path])[0] == []
 
 
 def test_no_published_value_is_compared_with_it(two, save):

@@ -452,7 +452,7 @@ def test_beyond_the_record_it_is_as_by_hand(ran, code, twins):
     """What is derived is refused as what is given, and the nearest is had in the same way."""
     path = code(*STAGED, shared=1 << 16)
     of = from_cubin(path, "128", None, None)
-    taken, changes = within_record(of, twin.recorded_twins([twins]))
+    taken, changes = within_record(of, twin.twins_and_unseen([twins])[0])
     assert (taken["threads"], taken["fma"], taken["tile"]) == ("128", "0", "2048")
     assert "registers is no trait of these recorded twins, and is left out" in changes
     derived = ("advise", twins, "--cubin", path, "--block", "128")

@@ -264,7 +264,7 @@ def groups(save):
 def test_twins_are_counted(groups, save):
     made = save(test_twin.document(*test_twin.grid()), "r/twins.json")
     page = " ".join(render(load([groups.parent])).split())
-    twins = twin.recorded_twins([made])
+    twins = twin.twins_and_unseen([made])[0]
     assert "of 12 proxy kernels (twins), the first choice is: " in page and "overlap" in page
     cases = real_kernels.all_cases()
     real = real_kernels.sentence(cases)

@@ -234,7 +234,7 @@ def test_the_table_of_all_rows_divides(record, kind):
 
 def test_between_two_gpus_times_and_ratios_divide_and_there_is_one_judge(record):
     results = record
-    gpus = [gpu for gpu in results.by_generation if (results.groups["gpu"] == gpu).any()]
+    gpus = [gpu for gpu in results.gpus if (results.groups["gpu"] == gpu).any()]
     if len(gpus) < 2:
         pytest.skip("one GPU is recorded")
     new, old = (results.where(gpu=gpu) for gpu in gpus[:2])

@@ -77,7 +77,7 @@ def grid():
 
 @pytest.fixture
 def twins(save):
-    return twin.recorded_twins([save(document(*grid()))])
+    return twin.twins_and_unseen([save(document(*grid()))])[0]
 
 
 def asked(twins, **named):
@@ -98,7 +98,7 @@ def test_the_twin_with_just_these_traits_answers(twins):
 
 def test_equal_strategies_are_said_to_be_equal(save):
     near = speedups(overlap=1.300, tma=1.302, register_bypass=1.001, drop_off=0.5)
-    found = asked(twin.recorded_twins([save(document(({}, near)))]))
+    found = asked(twin.twins_and_unseen([save(document(({}, near)))])[0])
     said = {c.measured.strategy: (c.claim, c.equal) for c in found.choices}
     assert said["tma"] == ("faster", True) and said["overlap"] == ("faster", True)
     assert said["register_bypass"] == ("not resolved", False)
@@ -113,7 +113,7 @@ def test_what_is_within_the_noise_is_no_gain(save):
             values = [0.97, 0.98, 1.0, 1.0, 1.0, 1.02, 1.03]
             row["samples"]["value"] = values
             row["value"] = planted.median_record(values)
-    found = asked(twin.recorded_twins([save(noisy)]))
+    found = asked(twin.twins_and_unseen([save(noisy)])[0])
     assert found.first == "baseline"
     assert "no strategy is found to be faster" in as_text(found, None)
 
@@ -131,7 +131,7 @@ def test_what_lies_between_where_no_twin_has_these_traits(twins):
 
 def test_of_too_few_twins_nothing_is_said(save):
     few = list(grid())[: LEAST - 1]
-    found = asked(twin.recorded_twins([save(document(*few))]), rows="16", fma="8")
+    found = asked(twin.twins_and_unseen([save(document(*few))])[0], rows="16", fma="8")
     assert [c.measured.strategy for c in found.choices] == ["baseline"]
     (why,) = {m.reason for m in found.absent if m.strategy != "dsm"}
     assert why == "8 recorded twins have it, and 9 are needed to answer for others"
@@ -147,7 +147,7 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
     kept = drawn_twins.unseen()[:40]
     right = save(document(*grid(), *drawn, *some(kept)), "right.json")
     wrong = save(document(*grid(), *drawn, *[(t, speedups(tma=3.0)) for t in kept]), "wrong.json")
-    without = twin.recorded_twins([save(document(*grid(), *drawn), "without.json")])
+    without = twin.twins_and_unseen([save(document(*grid(), *drawn), "without.json")])[0]
     known = []
     for path in (right, wrong):
         twins, unseen = twin.twins_and_unseen([path])
@@ -171,7 +171,7 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
 
 def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
     far = [({"reads": str(n)}, speedups()) for n in (3, 9)]
-    made = twin.recorded_twins([save(document(*grid(), *far))])
+    made = twin.twins_and_unseen([save(document(*grid(), *far))])[0]
     found = asked(made, tile="30KiB", reads="4")
     (why,) = (m.reason for m in found.absent if m.strategy == "drop_off")
     assert why == "it needs 393216 bytes of shared memory, a block can have 232448"
@@ -300,7 +300,7 @@ def along(*gains):
 )
 def test_accuracy_is_that_of_unseen_twins(save, others, measured, expected):
     spread = [others + 0.001 * (-1) ** n for n in range(12)]
-    twins = twin.recorded_twins([save(document(*along(*spread[:6], measured, *spread[7:])))])
+    twins = twin.twins_and_unseen([save(document(*along(*spread[:6], measured, *spread[7:])))])[0]
     unseen = [t for t in twins if t.traits["fma"] == "24"]
     known = twin.accuracy([t for t in twins if t not in unseen], unseen)
     assert (known.asked, known.unanswered, known.gains) == (1, 0, 4)
@@ -463,7 +463,7 @@ def test_the_lot_is_always_the_same_and_of_possible_kernels(of_h100):
 def recorded():
     return [
         (of, m)
-        for of in twin.recorded_twins([ROOT / "results"])
+        for of in twin.twins_and_unseen([ROOT / "results"])[0]
         for m in of.strategies.values()
         if m.kernel
     ]
