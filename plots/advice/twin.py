@@ -23,8 +23,8 @@ import numpy as np
 
 from plots.advice.drawn_twins import answering, unseen
 from plots.advice.possible_traits import beyond, indivisible
-from plots.advice.twin_places import NUGGET, place_of, places_of_twins, position
-from plots.advice.twin_traits import Traits, kind_of, outside
+from plots.advice.twin_places import NUGGET, place_of, places_of_twins
+from plots.advice.twin_traits import Traits, beyond_reach, kind_of, outside, reach_of
 from plots.data.documents import find_files, read_document, text_of
 from plots.data.strategies import NAMES
 from plots.errors import PlotsError
@@ -222,28 +222,18 @@ class Between:
                     like_new[ran],
                 )
         self._places = places_of_twins([of.traits for of in self.twins], "baseline", self.device)
-        positions = [position(of.traits) for of in self.twins]
-        self._named = sorted({name for here in positions for name in here})
-        self._positions = np.array(
-            [[here.get(name, 0) for name in self._named] for here in positions]
-        )
         self._kinds: dict[tuple[str, ...], list[int]] = {}
         for number, of in enumerate(self.twins):
             self._kinds.setdefault(kind_of(of.traits), []).append(number)
+        self._reach = {
+            kind: reach_of([self.twins[i] for i in of]) for kind, of in self._kinds.items()
+        }
 
     def covers(self, traits: Traits) -> bool:
         """Whether a kernel lies in the range of the twins of its kind, in each trait by itself:
         whether outside() has nothing to say of it."""
-        others = self._kinds.get(kind_of(traits), [])
-        if not others:
-            return False
-        here = position(traits)
-        if any(abs(here[name]) > 1e-9 for name in here.keys() - set(self._named)):
-            return False
-        columns = [column for column, name in enumerate(self._named) if name in here]
-        there = self._positions[np.ix_(others, columns)]
-        point = np.array([here[self._named[column]] for column in columns])
-        return bool(((there.min(0) - 1e-9 <= point) & (point <= there.max(0) + 1e-9)).all())
+        reach = self._reach.get(kind_of(traits))
+        return reach is not None and not any(beyond_reach(traits, reach))
 
     def nearest(self, traits: Traits, count: int) -> list[Twin]:
         """Of the same kind, the nearest first."""

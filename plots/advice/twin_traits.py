@@ -7,7 +7,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,18 +42,11 @@ def integer(text: str) -> int | None:
 def _rows_of_tile(text: str, traits: Traits) -> int:
     """Rows of a tile of so many bytes. Raises PlotsError, which says what is wrong with it."""
     size, row = integer(text), int(traits["row_bytes"])
-    if size is None:
-        written = re.fullmatch(r"(-?)[0-9.]+\s*([A-Za-z]*)", text.strip())
-        if written is None:
-            raise PlotsError(f"expected bytes as tile, such as 16KiB, not {text!r}")
-        if written[2].lower() not in _UNITS:
-            raise PlotsError(
-                f"no unit {written[2]!r} in tile {text!r}: expected B, KiB, MiB, GiB or TiB"
-            )
-        what = "more than 0" if written[1] else "a whole number of them, of at most 12 digits"
-        raise PlotsError(f"expected bytes as tile, {what}, not {text!r}")
-    if size == 0:
-        raise PlotsError(f"expected bytes as tile, more than 0, not {text!r}")
+    if not size:
+        raise PlotsError(
+            "expected bytes as tile, a whole number above 0 of at most 12 digits with one of the "
+            f"units B, KiB, MiB, GiB and TiB, such as 16KiB, not {text!r}"
+        )
     if row == 0 or size % row:
         raise PlotsError(
             f"expected a tile of whole rows of {row} bytes, not {text!r} (row_bytes says how long "
@@ -223,6 +216,22 @@ def _kind_in_words(traits: Traits) -> str:
     return ", ".join([*words, *(f"with {name}" for name in some)])
 
 
+def reach_of(twins: Sequence[Twin]) -> dict[str, tuple[float, float]]:
+    """The least and the most that twins have of each number of position(); a trait that one does
+    not have is 0 there."""
+    places = [position(twin.traits) for twin in twins]
+    values = {n: [place.get(n, 0.0) for place in places] for place in places for n in place}
+    return {name: (min(of), max(of)) for name, of in values.items()}
+
+
+def beyond_reach(traits: Traits, reach: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    """The numbers of position() that lie outside."""
+    for name, value in position(traits).items():
+        least, most = reach.get(name, (0, 0))
+        if not least - 1e-9 <= value <= most + 1e-9:
+            yield name
+
+
 def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> list[str]:
     """Each trait that lies outside the recorded range, with that range, by the names of ``asked``:
     of twins of the same kind, or of all when there are none."""
@@ -235,12 +244,9 @@ def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> 
             f"no twin of this kind was recorded ({_kind_in_words(traits)}), recorded are {recorded}"
         )
     there = of_kind or twins
-    for name, value in position(traits).items():
+    for name in beyond_reach(traits, reach_of(there)) if there else ():
         if not of_kind and name in _ALL_OR_NONE:
             continue  # it is the kind that is told by it
-        places = [position(twin.traits).get(name, 0) for twin in there]
-        if not places or min(places) - 1e-9 <= value <= max(places) + 1e-9:
-            continue
         number, unit = _scale(name, asked)
         recorded = sorted({min(map(number, (t.traits for t in there))),
                            max(map(number, (t.traits for t in there)))})  # fmt: skip

@@ -249,9 +249,8 @@ def test_traits_may_be_named_as_people_do(twins):
     ("named", "why"),
     [
         ("tile=1000", "expected a tile of whole rows of 512 bytes, not '1000'"),
-        ("tile=16KB", "no unit 'KB' in tile '16KB': expected B, KiB, MiB, GiB or TiB"),
-        ("tile=-16KiB", "expected bytes as tile, more than 0, not '-16KiB'"),
-        ("tile=1.5KiB", "expected bytes as tile, a whole number of them, of at most 12"),
+        ("tile=16KB", "expected bytes as tile, a whole number above 0 of at most 12 digits with"),
+        ("tile=0", "expected bytes as tile, a whole number above 0"),
         ("tile=8KiB rows=16", "tile and rows say the same: expected one of them"),
         ("intensity=-1", "expected a number as intensity, from 0 to 1e+12, not '-1'"),
         ("intensity=nan", "expected a number as intensity, from 0 to 1e+12, not 'nan'"),
