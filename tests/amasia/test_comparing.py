@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import json
 import locale
 import os
 import re
@@ -180,19 +179,6 @@ def test_the_locale_of_the_program_changes_no_number(
 
 
 # --- Where it is written --------------------------------------------------------------------------
-
-
-def test_a_link_stays_a_link_and_a_device_a_device(
-    script: Script, problem: Problem, tmp_path: Path
-) -> None:
-    target, link, null = tmp_path / "t" / "x.json", tmp_path / "link.json", tmp_path / "null"
-    link.symlink_to("t/x.json")  # whose folder is not there, either
-    null.symlink_to("/dev/null")  # so that nothing in /dev is at stake
-    for out in (link, null):
-        amasia.compare(problem.both(), out=out, **QUICK)
-        assert out.is_symlink()
-    assert json.loads(target.read_text())["groups"] and Path("/dev/null").is_char_device()
-    assert [path.name for path in target.parent.iterdir()] == ["x.json"]
 
 
 def test_a_result_that_cannot_be_written_any_more_is_kept(

@@ -132,18 +132,6 @@ def test_a_case_that_ran_in_another_role_alone_is_none(load_groups):
     assert len(advise(load_groups(sized(64), original), role="iso")) == 2
 
 
-def test_a_winner_whose_row_failed_is_not_advised(load_groups):
-    group = sized(64, winners("tma", "overlap"))
-    for row in group["rows"]:
-        if row["variant"] == "nw/tma":
-            planted.fail(row, "crashed", "hung")
-    (a,) = advise(load_groups(group))
-    assert a.strategy == "overlap" and "tma crashed: hung" in a.remarks
-    group["rows"] = [r for r in group["rows"] if r["variant"] in ("nw/baseline", "nw/tma")]
-    (b,) = advise(load_groups(group))
-    assert b.outcome == "no comparison"
-
-
 def divided(**of):
     """A group whose strategies are best with other schedules than the baseline."""
     return planted.matched_group("nw", {"n": 64}, 1.0, divided=of)

@@ -379,19 +379,6 @@ def test_the_csv_holds_the_values(ran, files, tmp_path):
     assert out.read_text() == shown
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (["--app", "nww"], 'no app "nww" in the result files; nearest: nw'),
-        (["--confidence", "1"], "expected a number between 0 and 1"),
-        (["--only", "hotspot *"], "no row of one matches"),
-    ],
-)
-def test_mistakes_are_a_line(ran, files, options, line):
-    printed = ran(2, "compare", *files(1.0), *options)
-    assert printed.out == "" and line in printed.err and printed.err.count("\n") == 1
-
-
 def test_two_models_have_their_expectation_beside_them(ran, save):
     new = save(planted.document([planted.group("nw", SIZE, 1.0)]), "new.json")
     old = save(planted.document([planted.group("nw", SIZE, 2.0)], gpu=planted.A100), "old.json")

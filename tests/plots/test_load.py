@@ -115,55 +115,36 @@ def test_sizes_are_ordered_by_traffic_and_the_papers_first_size_is_main(paper, l
     assert main_size(sweep.groups, "nw") == "n=4096"
 
 
-def test_of_the_same_group_in_two_files_the_later_counts(save):
-    old = planted.document([planted.group("nw", {"n": 64}, 5.0)], date="2026-01-01T00:00:00Z")
-    new = planted.document(
-        [planted.group("nw", {"n": 64}, 3.0, preset="quick")], date="2026-02-01T00:00:00Z"
-    )
-    save(new, "r/a.json")
-    folder = save(old, "r/b.json").parent
-    save('{"schema":"amasia-tuning","version":1}', "r/tuning.json")
-    results = load([folder])
+FEW, MANY = {"rounds": 7}, {"rounds": 40}
+LATER, MORE = "the later one (2026-02-01", "the one with more variants counts"
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "counts", "why"),
+    [
+        ({}, {"preset": "quick"}, 3.0, LATER),
+        (FEW, MANY, 3.0, LATER),
+        (MANY, FEW, 5.0, "the one with more rounds (40) counts"),
+        ({**MANY, "digest": "cd"}, FEW, 3.0, LATER),
+        # As a later session has it that could repeat a library alone, the rest being of new code.
+        ({}, {"part": True}, 5.0, MORE),
+        ({"part": True}, {}, 3.0, MORE),
+    ],
+)
+def test_of_the_same_group_in_two_files_one_counts(save, early, late, counts, why):
+    def group(ms, part=False, **options):
+        made = planted.group("nw", {"n": 64}, ms, **options)
+        if part:
+            made["rows"] = [row for row in made["rows"] if row["variant"] == "nw/tma"][:1]
+        return made
+
+    save(planted.document([group(3.0, **late)], date="2026-02-01T00:00:00Z"), "r/a.json")
+    older = planted.document([group(5.0, **early)], date="2026-01-01T00:00:00Z")
+    results = load([save(older, "r/b.json").parent])
     assert len(results.groups) == 1
-    row = results.rows.iloc[0]
-    assert row["median"] == pytest.approx(3.0, rel=0.02)
+    assert results.rows.iloc[0]["median"] == pytest.approx(counts, rel=0.02)
     assert results.groups.iloc[0]["preset"] == "paper"  # still one of the paper's sizes
-    assert any("the later one (2026-02-01" in note for note in results.notes)
-    assert any("tuning.json is no result file" in note for note in results.notes)
-
-
-def test_of_the_same_code_the_group_with_more_rounds_counts(save):
-    def group(ms, rounds, digest):
-        return planted.group("nw", {"n": 64}, ms, rounds=rounds, digest=digest)
-
-    def median(early, late):
-        save(planted.document([early], date="2026-01-01T00:00:00Z"), "r/a.json")
-        folder = save(planted.document([late], date="2026-02-01T00:00:00Z"), "r/b.json").parent
-        results = load([folder])
-        return results.rows.iloc[0]["median"], results.notes
-
-    few, many = group(5.0, 7, "ab"), group(3.0, 40, "ab")
-    for early, late in ((few, many), (many, few)):
-        value, notes = median(early, late)
-        assert value == pytest.approx(3.0, rel=0.02)
-    assert any("the one with more rounds (40) counts" in note for note in notes)
-    value, notes = median(group(5.0, 40, "cd"), group(3.0, 7, "ef"))
-    assert value == pytest.approx(3.0, rel=0.02)
-    assert any("the later one (2026-02-01" in note for note in notes)
-
-
-def test_a_group_with_fewer_variants_does_not_replace_a_whole_one(save):
-    """As a later session has it that could repeat a library alone, the rest being of new code."""
-    whole, part = (planted.group("nw", {"n": 64}, 3.0) for _ in range(2))
-    part["rows"] = [row for row in part["rows"] if row["variant"] == "nw/tma"][:1]
-    part["comparisons"] = []
-    for one, other in ((whole, part), (part, whole)):
-        save(planted.document([one], date="2026-01-01T00:00:00Z"), "r/a.json")
-        later = planted.document([other], date="2026-02-01T00:00:00Z")
-        results = load([save(later, "r/b.json").parent])
-        assert len(results.groups) == 1
-        assert set(results.rows["variant"]) == {row["variant"] for row in whole["rows"]}
-        assert any("the one with more variants counts" in note for note in results.notes)
+    assert any(why in note for note in results.notes)
 
 
 H200, H100 = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
