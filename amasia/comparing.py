@@ -100,14 +100,11 @@ class _Calls:
 
     def _do(self, what: int, stream: int, text: int, size: int) -> int:
         if what == library.PROGRESS:
-            assert self.progress is not None
             self.progress(ctypes.string_at(text).decode(errors="replace"))
         elif what == library.RESET:
-            assert self.reset is not None
             with _named("reset"):
                 self.reset(stream)
         elif what == library.INPUTS:
-            assert self.inputs is not None
             with _named("inputs"):
                 self.inputs(stream, size)
         elif what == library.VERIFY:
@@ -125,7 +122,6 @@ class _Calls:
 
     def _verdict(self) -> str | None:
         """What is wrong with the outputs; None for nothing."""
-        assert self.verify is not None
         with _named(f"verify, after {self._last}" if self._last else "verify, before anything ran"):
             try:
                 answer = self.verify()

@@ -12,7 +12,7 @@ import pkgutil
 import tomllib
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -38,16 +38,11 @@ def version() -> str:
     return str(PROJECT["version"]) if PROJECT else importlib.metadata.version("amasia")
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-Entry = TypeVar("Entry", bound=_Named)
+Entry = TypeVar("Entry")
 
 
 class Registry(dict[str, Entry]):
-    """What the modules of a package register, by name; ``what`` is the word for it."""
+    """What the modules of a package register, by its ``name``; ``what`` is the word for it."""
 
     def __init__(self, what: str) -> None:
         super().__init__()

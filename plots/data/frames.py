@@ -13,7 +13,7 @@ import pandas as pd
 
 from plots.data.cases import Case, ComparisonOf, OfFile, Point, RowOf, strategy_of
 from plots.data.documents import SAMPLE_COLUMNS
-from plots.data.schema import columns, columns_of, scalars
+from plots.data.schema import columns_of, scalars
 from plots.data.sessions import Sessions, point_identity
 from plots.statistics.claims import claim_between_runs
 from plots.units import shortened
@@ -225,11 +225,8 @@ def _frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 def group_frame(cases: Iterable[Case]) -> pd.DataFrame:
     lines = [case.group for case in cases]
-    names = columns(
-        _RUN, _GROUP, scalars("group"), ["parameters", "warnings"], scalars("work"),
-        scalars("floor"),
-    )  # fmt: skip
-    return _frame({name: [line[name] for line in lines] for name in names})
+    of_schema = [*scalars("group"), "parameters", "warnings", *scalars("work"), *scalars("floor")]
+    return _frame({name: [line[name] for line in lines] for name in _RUN + _GROUP + of_schema})
 
 
 def _of_cases(cases: Sequence[Case], counts: Sequence[int], names: Sequence[str]) -> Columns:

@@ -327,14 +327,16 @@ def main_size(groups: pd.DataFrame, app: str) -> str | None:
 
 def main_launch(groups: pd.DataFrame) -> str | None:
     """The launch mode that a single picture shows: stream, what a program does without asking."""
-    modes = set(groups["launch"])
-    return "stream" if "stream" in modes else next(iter(sorted(modes)), None)
+    return _main(groups["launch"], "stream")
 
 
 def main_cache(groups: pd.DataFrame) -> str | None:
     """The cache mode that a single picture shows: cold, as in the papers."""
-    modes = set(groups["cache"])
-    return "cold" if "cold" in modes else next(iter(sorted(modes)), None)
+    return _main(groups["cache"], "cold")
+
+
+def _main(modes: pd.Series, first: str) -> str | None:
+    return min(set(modes), key=lambda mode: (mode != first, mode), default=None)
 
 
 def memory_gb_s(memory_clock_mhz: float, memory_bus_bits: int, **_: Any) -> float:

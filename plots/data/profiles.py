@@ -38,23 +38,16 @@ class Profile:
 def read_profile(path: Path) -> list[Profile]:
     """The rows of a profile that have counters. Raises ResultFileError."""
     document = read(path, PROFILE_NAME)
-    gpu = document.provenance.device.name
-    return [
-        _profile(gpu, group.key, row)
-        for group in document.groups
-        for row in group.rows
-        if row.counters is not None
-    ]
-
-
-def _profile(gpu: str, key: Any, row: Any) -> Profile:
-    counted = {name: getattr(row.counters, name) for name in schema.scalars("counters")}
-    where = (gpu, key.app, size_text(key.size), key.cache, key.launch)
-    return Profile(
-        (*where, row.variant, row.config, row.source_digest),
-        {name: value for name, value in counted.items() if value is not None},
-        row.counters.stalls,
-    )
+    found = []
+    for group in document.groups:
+        key = group.key
+        case = document.provenance.device.name, key.app, size_text(key.size), key.cache, key.launch
+        for row in (row for row in group.rows if row.counters is not None):
+            counted = {name: getattr(row.counters, name) for name in schema.scalars("counters")}
+            known = {name: value for name, value in counted.items() if value is not None}
+            place = (*case, row.variant, row.config, row.source_digest)
+            found.append(Profile(place, known, row.counters.stalls))
+    return found
 
 
 def find_profiles(paths: Iterable[Path | str]) -> list[Path]:
@@ -76,7 +69,7 @@ class Profiles:
         return len(self.by_key)
 
     def of(self, row: Any) -> Profile | None:
-        """Of a row of a Results' frame, given as a named tuple or Series."""
+        """Of a row of a Results' frame, given as a named tuple."""
         return self.by_key.get(key_of(row))
 
     @property
@@ -99,10 +92,8 @@ class Profiles:
 
 def key_of(row: Any) -> Key:
     """Where the counters of a row of a Results' frame are kept."""
-    record = row._asdict() if hasattr(row, "_asdict") else row
-    names = ("gpu", "app", "size", "cache", "launch", "variant", "config", "source_digest")
-    gpu, app, size, cache, launch, variant, config, digest = (str(record[name]) for name in names)
-    return gpu, app, size, cache, launch, variant, config, digest
+    return (row.gpu, row.app, row.size, row.cache, row.launch, row.variant, row.config,
+            row.source_digest)  # fmt: skip
 
 
 def load_profiles(paths: Sequence[Path | str]) -> Profiles:

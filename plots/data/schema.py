@@ -134,8 +134,3 @@ def columns_of(definition: str, records: Iterable[Any]) -> dict[str, list[Any]]:
         values = [None if of is None else getattr(of, name) for of in records]
         columns[name] = [absent if value is None else value for value in values]
     return columns
-
-
-def columns(*names: Iterable[str]) -> list[str]:
-    """The names in order, each once."""
-    return list(dict.fromkeys(name for group in names for name in group))

@@ -64,7 +64,6 @@ class Pair:
     def p_value(self) -> float:
         if self.difference is not None:
             return self.difference.p_value
-        assert self.times is not None
         return independent_p_value(*self.times)
 
     def has_too_few_rounds(self, level: float) -> bool:
@@ -75,7 +74,6 @@ class Pair:
         """Ratio, low, high."""
         if self.difference is not None:
             return math.exp(self.difference.value), *ends_of_logs(*self.difference.ends(confidence))
-        assert self.times is not None
         ratio = independent_ratio(*self.times, confidence)
         return ratio.ratio, ratio.low, ratio.high
 

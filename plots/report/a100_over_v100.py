@@ -58,7 +58,6 @@ def by_module() -> pd.DataFrame:
     the mean that the paper measured over the smaller of them."""
     new, memory = specifications.find_spec(NEW), _memories()
     quote = specifications.quoted_mean(NEW, OLD)
-    assert quote is not None
     records = []
     for old in map(specifications.find_spec, (OLD, "V100 PCIe", "V100 SXM2")):
         fp32, fp64 = (specifications.expect_specs(new, old, p) for p in ("fp32", "fp64"))
