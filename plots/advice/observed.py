@@ -8,14 +8,13 @@ twins, and the answer lists it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plots.advice import machine_code, ncu_report
 from plots.advice.machine_code import WAYS, TileLoop
 from plots.advice.ncu_report import Counted
-from plots.advice.twin import Twin
 from plots.advice.twin_traits import integer
 from plots.errors import PlotsError
 
@@ -247,26 +246,14 @@ def merged(first: Observed, second: Observed) -> Observed:
     return both
 
 
-def within_record(of: Observed, twins: Sequence[Twin]) -> tuple[dict[str, str], list[str]]:
-    """The derived traits, and what was changed: a trait that older records do not have cannot be
-    asked for. What lies beyond the record is refused as when it is given by hand."""
-    taken, changes = dict(of.traits), []
-    for name in of.traits:
-        if name != "tile" and not any(name in t.traits for t in twins):
-            del taken[name]
-            changes.append(f"{name} is no trait of these recorded twins, and is left out")
-    return taken, changes
-
-
-def as_text(of: Observed, given: Mapping[str, str], changes: Sequence[str], defaults: str) -> str:
+def as_text(of: Observed, given: Mapping[str, str]) -> str:
     """What was derived, from what, and what was not."""
     lines = [f"Of {of.kernel or 'the kernel'}:"]
     lines += [f"  {fact}" for fact in of.facts]
     for name, value in of.traits.items():
         by_hand = " (given by hand instead)" if name in given else ""
         lines.append(f"  {name}={value}, from {of.origins[name]}{by_hand}")
-    lines += [f"  {change}" for change in changes]
     if missing := of.unknown(given):
-        lines.append(f"Not derived, {defaults}; better given by hand:")
+        lines.append("Not derived, so as in most recorded twins; better given by hand:")
         lines += [f"  {name}: {what}" for name, what in missing.items()]
     return "\n".join(lines) + "\n"

@@ -34,7 +34,6 @@ from plots.statistics.kriging import LEAST, Field
 from plots.statistics.kriging import nearest as nearest_points
 
 NAME = "twin/strategies"
-_OF_A_BLOCK = {"rows", "row_bytes", "threads"}  # traits without which nothing is known of it
 _MEASURED = f'"name":"{NAME}"'.encode()  # in a file with recorded twins
 NEIGHBOURS = 4  # recorded twins that answer for one that is not
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
@@ -108,8 +107,6 @@ def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin
                 measured = _measured(row)
                 rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured
         for key, strategies in rows.items():
-            if not dict(key).keys() >= _OF_A_BLOCK:
-                continue
             device = msgspec.to_builtins(provenance.device)
             twin = Twin(device["name"], provenance.date_utc, dict(key), strategies, device)
             other = twins.get((twin.gpu, key))

@@ -12,7 +12,7 @@ from plots import shell
 from plots.advice import real_kernels, twin, twin_text, twin_traits
 from plots.advice.advise import advise
 from plots.advice.advise import as_text as as_choices
-from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
+from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged
 from plots.advice.observed import as_text as as_observed
 from plots.advice.twin_text import as_text, given_to_amasia
 from plots.commands import command
@@ -147,14 +147,11 @@ def _for_own_kernel(
     of_gpu = _of_gpu(recorded, options.gpu)
     said = ""
     if observed is not None:
-        derived, changes = observed.traits, []
-        if not options.measure:
-            derived, changes = within_record(observed, of_gpu)
-        said = as_observed(observed, asked, changes, "so as in most recorded twins") + "\n"
+        said = as_observed(observed, asked) + "\n"
         # Two names of one trait: what is given by hand replaces what was derived.
         same = [{"tile", "rows"}, {"intensity", "fma"}]
         replaced = {name for pair in same if pair & asked.keys() for name in pair} | asked.keys()
-        asked = {**{k: v for k, v in derived.items() if k not in replaced}, **asked}
+        asked = {**{k: v for k, v in observed.traits.items() if k not in replaced}, **asked}
         if not {"tile", "rows"} & asked.keys():
             print(said, end="")
             raise PlotsError(f"give the {BY_HAND['tile']}")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import test_twin
 
-from plots.advice import twin
 from plots.advice.machine_code import (
     choose,
     find_cuobjdump,
@@ -25,7 +24,6 @@ from plots.advice.observed import (
     Observed,
     from_cubin,
     from_report,
-    within_record,
 )
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
@@ -447,12 +445,10 @@ def test_beyond_the_record_it_is_as_by_hand(ran, code, twins):
     """What is derived is refused as what is given, and the nearest is had in the same way."""
     path = code(*STAGED, shared=1 << 16)
     of = from_cubin(path, "128", None, None)
-    taken, changes = within_record(of, twin.twins_and_unseen([twins])[0])
-    assert (taken["threads"], taken["fma"], taken["tile"]) == ("128", "0", "2048")
-    assert "registers is no trait of these recorded twins, and is left out" in changes
+    assert (of.traits["threads"], of.traits["fma"], of.traits["tile"]) == ("128", "0", "2048")
     derived = ("advise", twins, "--cubin", path, "--block", "128")
     said = ran(2, *derived)
-    by_hand = [f"--trait={n}={v}" for n, v in taken.items()]
+    by_hand = [f"--trait={n}={v}" for n, v in of.traits.items()]
     assert ran(2, "advise", twins, *by_hand).err == said.err
     assert "threads is 128, recorded are 256" in said.err
     assert "fma is 0, recorded are 1 to 128" in said.err and "fma=0, from" in said.out

@@ -30,7 +30,8 @@ from tests.process import executable
 MIDDLE = {
     "rows": "16", "row_bytes": "512", "layout": "run", "halo": "0", "common": "0",
     "out_bytes": "8192", "reads": "1", "fma": "16", "chain": "independent", "threads": "256",
-    "stages": "3", "tiles_per_block": "0", "mebibytes": "256",
+    "stages": "3", "tiles_per_block": "0", "mebibytes": "256", "barriers": "0", "registers": "64",
+    "workspace": "0", "launches": "1",
 }  # fmt: skip
 
 
@@ -396,9 +397,8 @@ def test_traits_contradict_each_other_as_they_do_for_the_program(case):
     ],
 )
 def test_more_than_the_gpu_has_is_said_before_the_range(twins, named, why):
-    added = {"workspace": "0", "registers": "64"}
     device = {"shared_per_block": 232448, "registers_per_sm": 65536}
-    known = [replace(t, traits={**t.traits, **added}, device=device) for t in twins]
+    known = [replace(t, device=device) for t in twins]
     with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
         asked(known, **pairs(named))
     assert possible_traits.beyond(MIDDLE, {}) == ""
