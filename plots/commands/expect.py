@@ -11,10 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from plots.commands import command
-from plots.commands.options import print_table, write_figure
+from plots.commands.options import print_table
 from plots.errors import PlotsError
-from plots.figures.balance import balance
-from plots.figures.expectation import SOURCE, expectation
 from plots.papers import expect, specifications
 from plots.papers.published import inconsistencies
 from plots.report import a100_over_v100
@@ -29,19 +27,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precision", choices=["fp32", "fp64"], help="of the FLOP ratio (default: fp32)"
     )
-    parser.add_argument("--out", "-o", type=Path, help="a figure, .svg, .png or .pdf")
 
 
-def _expect_specs(specs: Sequence[specifications.Spec], options: argparse.Namespace) -> None:
+def _expect_specs(specs: Sequence[specifications.Spec], precision: str) -> None:
     new = specs[-1]
-    precision = options.precision or "fp32"
     unstated = [s.name for s in dict.fromkeys(specs) if math.isnan(s.tflops(precision))]
     if unstated:
         raise PlotsError(
             f"no source states the {precision} rate of {' and '.join(unstated)}, so no FLOP ratio "
             "is known"
         )
-    frames, sources = [], []
     for old in specs[:-1]:
         if new.year < old.year:
             print(
@@ -61,26 +56,11 @@ def _expect_specs(specs: Sequence[specifications.Spec], options: argparse.Namesp
                 "  measured mean over Rodinia (Svedin et al. 2021, section 6.1): "
                 f"{quoted[0]}{spread}"
             )
-        sources.append(expected.source)
-        frames.append(
-            {
-                "new": new.name,
-                "old": old.name,
-                "flop_ratio": expected.flop_ratio,
-                "bandwidth_ratio": expected.bandwidth_ratio,
-                "expected": expected.expected,
-                "measured_mean": quoted[0] if quoted else float("nan"),
-                "std_dev": quoted[1] if quoted else float("nan"),
-            }
-        )
     print_table(expect.specification_table((new, *reversed(specs[:-1]))))
-    if options.out:
-        source = "; ".join(dict.fromkeys(sources))
-        write_figure(expectation(pd.DataFrame(frames), source), options.out)
 
 
-def _paper(out: Path | None) -> None:
-    """Every figure and quoted value of the paper that needs no run."""
+def _paper() -> None:
+    """Every value of the paper that needs no run."""
     print("Svedin et al. 2021: expected = min(FLOP ratio, bandwidth ratio), and quoted means")
     print_table(expect.published_table())
     print("\nA100 over V100: every ratio that the text quotes")
@@ -98,10 +78,6 @@ def _paper(out: Path | None) -> None:
     print("\nMachine balance (bytes per FLOP) and compute density (GFLOP/s per mm2)")
     specs = (*specifications.paper_specs(), *specifications.datasheet_specs())
     print_table(expect.specification_table(specs))
-    if out is not None:
-        write_figure(expectation(expect.published_table(), SOURCE), out)
-        beside = out.with_stem(f"{out.stem}-balance")
-        write_figure(balance(specifications.paper_specs(), SOURCE), beside)
 
 
 @command(
@@ -122,9 +98,9 @@ def _run(options: argparse.Namespace) -> int:
     if not names:
         if options.precision:
             raise PlotsError("--precision is of GPUs by name: the paper is told as it is")
-        _paper(options.out)
+        _paper()
         return 0
     if len(names) == 1:
         raise PlotsError("expect needs two GPUs: OLD... NEW (or none at all)")
-    _expect_specs([specifications.find_spec(name) for name in names], options)
+    _expect_specs([specifications.find_spec(name) for name in names], options.precision or "fp32")
     return 0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from plots.commands import command
 from plots.commands.options import (
+    cannot_write,
     results_argument,
     selection_arguments,
     selection_of,
-    write_figure,
 )
 from plots.errors import PlotsError, nearest
-from plots.figures import FIGURES
+from plots.figures import FIGURES, style
 from plots.report import heatmap  # noqa: F401, registers its figure, which shows verdicts
+
+_SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def drawable() -> list[str]:
@@ -53,5 +56,12 @@ def _run(options: argparse.Namespace) -> int:
     if ignored := selection.ignored():
         choices = ", ".join(f"--{name}" for name in ignored)
         raise PlotsError(f"the figure {options.name} shows the same whatever {choices} says")
-    write_figure(figure, options.out or Path(f"{options.name}.svg"))
+    path = options.out or Path(f"{options.name}.svg")
+    if path.suffix.lower() not in _SUFFIXES:
+        raise PlotsError(f"{path}: expected a file name that ends in {', '.join(_SUFFIXES)}")
+    try:
+        style.save(figure, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    print(f"wrote {path}", file=sys.stderr)
     return 0

@@ -7,7 +7,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import pandas as pd
 
@@ -16,11 +16,7 @@ from plots.errors import PlotsError
 from plots.output import opened_whole
 from plots.units import amount
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 RESULTS = "results"  # where a clone has the recorded files
-_SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def results_argument(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +61,7 @@ def print_table(frame: pd.DataFrame) -> None:
         print(frame.to_string(index=False, float_format=amount, na_rep="–"))
 
 
-def _cannot_write(path: Path, error: OSError) -> PlotsError:
+def cannot_write(path: Path, error: OSError) -> PlotsError:
     return PlotsError(f"{path}: cannot be written ({error.strerror})")
 
 
@@ -77,18 +73,5 @@ def written_whole(path: Path) -> Iterator[TextIO]:
         with opened_whole(path) as file:
             yield file
     except OSError as error:
-        raise _cannot_write(path, error) from None
-    print(f"wrote {path}", file=sys.stderr)
-
-
-def write_figure(figure: Figure, path: Path) -> None:
-    """Writes a figure by the suffix of ``path``. Raises PlotsError."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise PlotsError(f"{path}: expected a file name that ends in {', '.join(_SUFFIXES)}")
-    from plots.figures import style  # half a second, which most commands need not wait
-
-    try:
-        style.save(figure, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from None
+        raise cannot_write(path, error) from None
     print(f"wrote {path}", file=sys.stderr)

@@ -17,7 +17,7 @@ _PRECISIONS = {"fp32": ("#0072B2", "o"), "fp64": ("#E69F00", "s")}
 
 
 @style.styled
-def balance(specs: Sequence[Spec], source: str = _SOURCE) -> Figure:
+def balance(specs: Sequence[Spec]) -> Figure:
     """Machine balance and compute density of GPUs, fp32 and fp64."""
     figure = style.new_figure(1.3 + 0.2 * len(specs))
     axes = figure.subplots(1, 2, sharey=True)
@@ -35,7 +35,7 @@ def balance(specs: Sequence[Spec], source: str = _SOURCE) -> Figure:
         ax.grid(axis="x", which="both")
     axes[0].set_yticks(range(len(specs)), [f"{s.name} ({s.year})" for s in specs])
     axes[0].set_ylim(len(specs) - 0.4, -0.6)
-    style.title(figure, "What the hardware offers: balance and density", source)
+    style.title(figure, "What the hardware offers: balance and density", _SOURCE)
     handles = [
         Line2D([], [], marker=shape, color=ink, linestyle="none", label=precision)
         for precision, (ink, shape) in _PRECISIONS.items()

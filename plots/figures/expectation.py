@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -10,18 +9,17 @@ from matplotlib.lines import Line2D
 from plots.figures import FigureKind, common, register, style
 from plots.papers import expect
 
-SOURCE = "Svedin et al. 2021, Table 1 and section 6.1"
+_SOURCE = "Svedin et al. 2021, Table 1 and section 6.1"
 _FLOP, _BANDWIDTH, _EXPECTED = "#0072B2", "#E69F00", "#333333"
 # Colour and shape: green and red alone are one colour to many readers.
 _REACHED, _BELOW = ("#009E73", "o"), (style.ALARM_COLOUR, "X")
 
 
 @style.styled
-def expectation(table: pd.DataFrame, source: str = SOURCE) -> Figure:
+def expectation(table: pd.DataFrame) -> Figure:
     """One line per pair of GPUs (columns of expect.published_table): FLOP ratio, bandwidth ratio,
     their minimum, and the measured mean with its standard deviation over benchmarks, a red cross
     where it stays below the expectation."""
-    common.need(table, "pairs of GPUs")
     figure = style.new_figure(1.5 + 0.36 * len(table))
     ax = figure.subplots()
     spread = table["std_dev"].fillna(0)
@@ -35,16 +33,15 @@ def expectation(table: pd.DataFrame, source: str = SOURCE) -> Figure:
             row.expected, y, marker="|", color=_EXPECTED, markersize=17, markeredgewidth=2.2,
             linestyle="none", label="expected",
         )  # fmt: skip
-        text = f"expected {row.expected:.2f}"
-        if np.isfinite(row.measured_mean):
-            below = row.measured_mean < row.expected
-            ink, shape = _BELOW if below else _REACHED
-            ax.errorbar(
-                [row.measured_mean], [y + 0.2], xerr=[[deviation], [deviation]], color=ink,
-                marker=shape, markersize=6.5, capsize=2.5, elinewidth=1, linestyle="none",
-                label="measured", zorder=4,
-            )  # fmt: skip
-            text += f", measured {row.measured_mean:.2f}{', below' if below else ''}"
+        below = row.measured_mean < row.expected
+        ink, shape = _BELOW if below else _REACHED
+        ax.errorbar(
+            [row.measured_mean], [y + 0.2], xerr=[[deviation], [deviation]], color=ink,
+            marker=shape, markersize=6.5, capsize=2.5, elinewidth=1, linestyle="none",
+            label="measured", zorder=4,
+        )  # fmt: skip
+        text = f"expected {row.expected:.2f}, measured {row.measured_mean:.2f}"
+        text += ", below" if below else ""
         ax.annotate(
             text, (1, y), xycoords=("axes fraction", "data"), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=7,
@@ -56,7 +53,7 @@ def expectation(table: pd.DataFrame, source: str = SOURCE) -> Figure:
     reach += [table["flop_ratio"], table["bandwidth_ratio"]]
     common.ratio_axis(ax, pd.concat(reach), axis="x", pad=0.06)
     ax.set_xlabel("speed-up (logarithmic)")
-    style.title(figure, "Expected and measured speed-up between GPUs", source)
+    style.title(figure, "Expected and measured speed-up between GPUs", _SOURCE)
     style.legend_below(
         figure,
         [

@@ -116,7 +116,7 @@ def test_programs_are_timed_at_the_papers_input_alone(save):
 
 def test_expectation_figure_shows_what_stays_below_by_shape_word_and_colour():
     table = expect.published_table()
-    (ax,) = expectation(table, "source of it").axes
+    (ax,) = expectation(table).axes
     expected = [line.get_xdata()[0] for line in ax.lines if line.get_label() == "expected"]
     assert expected == pytest.approx(table["expected"].tolist())
     assert "expected 1.38, measured 1.34, below" in texts(ax.figure)
