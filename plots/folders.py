@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from plots.tree import IN_A_CLONE
@@ -23,7 +23,6 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-_MOST_NOTES = 8
 
 
 class Note(str):
@@ -63,14 +62,6 @@ def json_files(folder: Path, *patterns: str) -> tuple[list[Path], list[str]]:
         elif kind != "a folder":
             notes.append(f"{path} is {kind} and was left out.")
     return files, notes
-
-
-def shortened(notes: Sequence[str]) -> list[str]:
-    """The first notes of many, and how many more there are."""
-    if len(notes) <= _MOST_NOTES + 1:
-        return list(notes)
-    more = len(notes) - _MOST_NOTES
-    return [*notes[:_MOST_NOTES], f"{more} more files are no results and were left out."]
 
 
 # --- The record of an earlier version -------------------------------------------------------------

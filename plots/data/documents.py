@@ -24,7 +24,7 @@ import numpy as np
 from plots import shell
 from plots.data import schema
 from plots.errors import PlotsError, ResultFileError
-from plots.folders import Note, is_superseded, json_files, shortened, what_it_is
+from plots.folders import Note, is_superseded, json_files, what_it_is
 
 SCHEMA_NAME = "amasia-result"
 PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/data/profiles.py)
@@ -337,4 +337,4 @@ def find_files(
             "; ".join([f"no result files under {where}", *(n.rstrip(".") for n in notes[:3])])
             + "; make one with: amasia study quick"
         )
-    return list(dict.fromkeys(found)), shortened(notes)
+    return list(dict.fromkeys(found)), notes

@@ -132,16 +132,12 @@ def shortfalls(measured: Measured, works: dict[str, Any]) -> list[Shortfall]:
 
 @dataclass(frozen=True)
 class Step:
-    """One GPU over an older one, or over another of the same model."""
+    """One GPU over another model."""
 
     measured: Measured
     best: pd.DataFrame
     points: pd.DataFrame
     short: list[Shortfall]
-
-    @property
-    def same_model(self) -> bool:
-        return self.measured.new_gpu == self.measured.old_gpu
 
     def _distinguishable(self) -> str:
         rows = self.measured.rows
@@ -151,35 +147,26 @@ class Step:
         text = f"None of the {len(rows)} matching rows is statistically distinguishable"
         if few:
             text += f"; {few} have too few rounds for it, however much they differ"
-        if self.same_model and not few:
-            return text + ", as a repetition should be."
         return text + ": measure with more rounds (--min-rounds), or several times (--sessions)."
 
     def sentences(self) -> list[str]:
         """The verdict: the ratio of the step, its factors, and what limits it."""
         m = self.measured
-        said = []
-        if self.same_model:
-            said.append(
-                f"Both sides are {m.new_gpu}: this is a repetition, not a generation, and 1.00 is "
-                "expected."
-            )
         if self.best.empty:
-            said.append("No verdict: no case has the baseline at its best on both sides.")
-            return said
+            return ["No verdict: no case has the baseline at its best on both sides."]
         b = self.best
         hardware, ratio = geometric_mean(b["hardware"]), geometric_mean(b["ratio"])
         new, old = geometric_mean(b["new_software"]), geometric_mean(b["old_software"])
-        said.append(
+        said = [
             f"{m.new_gpu} over {m.old_gpu}, geometric means of {len(b)} cases: {ratio:.2f} best on "
             f"best = {hardware:.2f} by hardware × {new:.2f} by the strategies of the new GPU / "
             f"{old:.2f} by those of the old."
-        )
+        ]
         for expected, source in (
             (m.datasheet, "the data sheets"),
             (m.measured_ceilings, "the measured ceilings"),
         ):
-            if expected is not None and not self.same_model:
+            if expected is not None:
                 share = hardware / expected.expected
                 said.append(
                     f"The hardware delivers {share:.2f} of the {expected.expected:.2f} "
