@@ -165,25 +165,14 @@ def _match(new: Results, old: Results) -> _Matched:
     return _Matched(new, old, pairs, matched, best)
 
 
-def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
-    """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
-    tell how far rows move between runs, a difference is compared with that, else with the samples
-    of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
-    wrongly, on average.
-
-    Raises PlotsError when a set holds several GPUs, NothingInCommonError when no row matches.
-    """
-    (measured,) = compare_all([(new, old)], confidence)
-    if isinstance(measured, NothingInCommonError):
-        raise measured
-    return measured
-
-
 def compare_all(
-    pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
+    pairs: Sequence[tuple[Results, Results]],
 ) -> list[Measured | NothingInCommonError]:
-    """compare() of several pairs (new, old), with the number of all their rows allowed for. A pair
-    in which no row matches has the reason in its place."""
+    """Compares pairs of sets of results (new, old), each of one GPU (select with Results.where).
+    Where sessions tell how far rows move between runs, a difference is compared with that, else
+    with the samples of one run each. Of all rows of all pairs that are resolved a share of 1 -
+    CONFIDENCE at most is so wrongly, on average. A pair in which no row matches has the reason in
+    its place. Raises PlotsError when a set holds several GPUs."""
     sides: list[_Matched | NothingInCommonError] = []
     for new, old in pairs:
         try:
@@ -192,7 +181,7 @@ def compare_all(
             sides.append(error)
     matched = [side for side in sides if isinstance(side, _Matched)]
     p_values = [pair.p_value for side in matched for pair in side.pairs.values()]
-    discoveries = benjamini_hochberg(p_values, 1 - confidence)
+    discoveries = benjamini_hochberg(p_values, 1 - CONFIDENCE)
     found = iter(discoveries.found)
     return [
         _measured(

@@ -21,7 +21,6 @@ from plots.data.load import Results
 from plots.papers.expect import Measured, NothingInCommonError, compare_all
 from plots.statistics.intervals import geometric_mean
 
-CONFIDENCE = 0.95
 
 # Units of which less is better; of the others of _MORE more is, and the rest says neither.
 _LESS = ("cycles", "ns", "us", "ms")
@@ -197,13 +196,12 @@ def pairs_of(results: Results, gpus: Iterable[tuple[str, str]]) -> list[tuple[Re
 
 
 def steps(
-    pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
+    pairs: Sequence[tuple[Results, Results]],
 ) -> list[Step | NothingInCommonError]:
     """Steps from (new, old) results, each of one GPU; why there is none where no row of a pair
-    matches. Of all rows of all pairs that are resolved a share of 1 - ``confidence`` at most is so
-    wrongly. Raises PlotsError for a side of several GPUs."""
+    matches. Raises PlotsError for a side of several GPUs."""
     found: list[Step | NothingInCommonError] = []
-    for (new, old), measured in zip(pairs, compare_all(pairs, confidence), strict=True):
+    for (new, old), measured in zip(pairs, compare_all(pairs), strict=True):
         if isinstance(measured, NothingInCommonError):
             found.append(measured)
             continue

@@ -129,15 +129,13 @@ def _student_ends(
 
 class Spread(NamedTuple):
     """Of each of several samples: the two values in the middle (one twice, of an odd number), ends
-    and coverage of the interval of the median, and the extremes."""
+    and coverage of the interval of the median."""
 
     lower: np.ndarray
     upper: np.ndarray
     low: np.ndarray
     high: np.ndarray
     coverage: np.ndarray
-    minimum: np.ndarray
-    maximum: np.ndarray
 
 
 def spread_of_rounds(series: np.ndarray, confidence: float) -> Spread:
@@ -163,7 +161,7 @@ def spread_of_rounds(series: np.ndarray, confidence: float) -> Spread:
         ends = _student_ends(series[without], confidence, estimated[without])
         low[without], high[without] = ends
     middles = ordered[:, (n - 1) // 2], ordered[:, n // 2]
-    return Spread(*middles, low, high, coverage, ordered[:, 0], ordered[:, -1])
+    return Spread(*middles, low, high, coverage)
 
 
 def independent_ratio(

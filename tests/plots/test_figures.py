@@ -30,7 +30,6 @@ from plots.figures.programs import programs, times_of_programs
 from plots.figures.roofline import roofline
 from plots.figures.speedup import speedup
 from plots.papers import expect
-from plots.papers.expect import compare
 from plots.report import embedded
 from plots.report.heatmap import cell, heatmap
 from plots.report.verdicts import verdicts
@@ -83,7 +82,8 @@ def test_a_figure_can_be_read(recorded, name, of):
 
 
 def test_a_figure_of_two_gpus_can_be_read(recorded):
-    assert faults_of(generations(compare(*recorded.values()), "2026-11-22")) == []
+    (measured,) = expect.compare_all([tuple(recorded.values())])
+    assert faults_of(generations(measured, "2026-11-22")) == []
 
 
 @pytest.mark.parametrize("name", ["latency", "dpx_blocks"])
@@ -135,7 +135,7 @@ def test_expectation_figure_shows_what_stays_below_by_shape_word_and_colour():
 
 
 def test_a_case_shows_hardware_and_best_on_best_beside_what_was_expected(two_gpus):
-    measured = expect.compare(*two_gpus())
+    (measured,) = expect.compare_all([two_gpus()])
     figure = generations(measured, "two dates")
     assert heading(figure) == "NVIDIA H200 over NVIDIA A100-SXM4-40GB\ntwo dates"
     (ax,) = figure.axes

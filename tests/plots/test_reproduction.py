@@ -546,8 +546,7 @@ def test_datasheets_are_plausible_and_cited():
 
 
 def test_two_result_files(two_gpus):
-    new, old = two_gpus()
-    m = expect.compare(new, old)
+    (m,) = expect.compare_all([two_gpus()])
     assert (m.new_gpu, m.old_gpu) == ("NVIDIA H200", "NVIDIA A100-SXM4-40GB")
     assert len(m.rows) == 12
     assert m.rows["ratio"].tolist() == pytest.approx([2.0] * 12, rel=0.005)
@@ -564,8 +563,7 @@ def test_two_result_files(two_gpus):
 
 def test_only_matching_rows_count(two_gpus):
     fewer = {k: v for k, v in planted.TYPICAL.items() if k not in ("tma", "dsm")}
-    new, old = two_gpus(speedups=fewer)
-    m = expect.compare(new, old)
+    (m,) = expect.compare_all([two_gpus(speedups=fewer)])
     assert len(m.rows) == 8
     assert set(m.rows["strategy"]) == set(fewer)
 
@@ -579,5 +577,5 @@ def test_matched_and_cross_rows_are_no_pairs(save):
         return planted.document(groups, **options)
 
     new, old = save(document(1.0), "new.json"), save(document(2.0, gpu=planted.A100), "old.json")
-    m = expect.compare(load([new]), load([old]))
+    (m,) = expect.compare_all([(load([new]), load([old]))])
     assert set(m.rows["role"]) == {"iso", "best"} and len(m.rows) == 12
