@@ -21,7 +21,6 @@ from plots.data.load import Results
 from plots.papers.expect import Measured, NothingInCommonError, compare_all
 from plots.statistics.intervals import geometric_mean
 
-
 # Units of which less is better; of the others of _MORE more is, and the rest says neither.
 _LESS = ("cycles", "ns", "us", "ms")
 _MORE = (
