@@ -13,7 +13,7 @@ import math
 import re
 import stat
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -283,16 +283,14 @@ def read_document(path: Path) -> Any:
 # --- Files in folders -----------------------------------------------------------------------------
 
 
-def find_files(
-    paths: Sequence[Path], without: Collection[Path] = ()
-) -> tuple[list[Path], list[str]]:
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The result files named by ``paths``: files, or folders searched recursively for *.json.gz and
     *.json; and notes about other files of such names in folders (tuning tables, exports, what an
     editor left there). A path of a file must be a result file.
 
-    Passed over are profiles, files ``without`` which is asked for, and frozen ones of a GPU that
-    has current ones (plots/folders.py). So are those of examples, which are no part of the
-    suite, and advice, unless their own folder is named.
+    Passed over are profiles, and frozen ones of a GPU that has current ones (plots/folders.py). So
+    are those of examples, which are no part of the suite, and advice, unless their own folder is
+    named.
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
@@ -315,7 +313,7 @@ def find_files(
         candidates, foreign = json_files(path)
         notes += foreign
         for candidate in candidates:
-            if candidate in without or is_superseded(candidate, path):
+            if is_superseded(candidate, path):
                 continue
             if not ASIDE.isdisjoint(candidate.relative_to(path).parts[:-1]):
                 continue

@@ -164,15 +164,15 @@ def _version_key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def load(paths: Sequence[Path | str], without: Collection[Path] = ()) -> Results:
-    """Loads result files and folders of them. Files ``without`` which is asked for are passed over.
+def load(paths: Sequence[Path | str]) -> Results:
+    """Loads result files and folders of them.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so. A group that is not valid is left out, with a note, too. Rows of the
     role "cross" are another group than the comparisons with the baseline.
     Raises PlotsError, ResultFileError.
     """
-    found, notes = find_files([Path(path) for path in paths], without)
+    found, notes = find_files([Path(path) for path in paths])
     with no_search_for_garbage():  # what is read is kept, and nothing in it refers to itself
         results = _read(found, notes)
     return replace(results, notes=[*results.notes, *_doubts_of_dates(results)])

@@ -185,11 +185,11 @@ def _percent(change: float) -> str:
     return f"{100 * abs(change):.0f} %"
 
 
-def _more(change: float, what: str, many: str = "fewer") -> str:
+def _more(change: float, what: str) -> str:
     """ "38 % fewer instructions", "2.5 times the instructions"."""
     if change >= 1:
         return f"{change + 1:.1f} times the {what}"
-    return f"{_percent(change)} {many if change < 0 else 'more'} {what}"
+    return f"{_percent(change)} {'fewer' if change < 0 else 'more'} {what}"
 
 
 def _sum(run: Run, *names: str) -> float | None:

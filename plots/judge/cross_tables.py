@@ -138,7 +138,7 @@ def _over(over: Sampled, under: Sampled, confidence: float) -> Ratio | None:
     return ratio_of_rounds(over, under, confidence)
 
 
-def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Table:
+def table_of(results: Results, group: str) -> Table:
     """The table of one group of Results.cross."""
     info = results.groups[results.groups["group"] == group].iloc[0]
     samples = {row: columns for row, *columns in samples_by_row(results.where(group=group))}
@@ -163,7 +163,7 @@ def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Ta
     second = next((c for c in timed if c.strategy != timed[0].strategy), None)
     # All that is compared here holds together.
     compared = sum(max(len(of) - 1, 0) for of in by_schedule.values()) + 1
-    corrected = corrected_confidence(confidence, compared)
+    corrected = corrected_confidence(CONFIDENCE, compared)
 
     def over(slow: Cell, fast: Cell) -> Ratio | None:
         if slow.row not in samples or fast.row not in samples:
