@@ -295,12 +295,12 @@ class _Comparer:
         sides = (("OLD", self.sides.old), ("NEW", self.sides.new))
         has = {which: _cases_and_names(side) for which, side in sides}
         for which, side in sides:
-            other = has["NEW" if which == "OLD" else "OLD"]
+            _, other = has["NEW" if which == "OLD" else "OLD"]
             seen: set[tuple[str, ...]] = set()
             for app, strategy, name, at, why in _disturbed(side):
                 known = at or app
                 key = (name, at)
-                if known in has[which].valid or known not in other.all or key in seen:
+                if known in has[which][0] or known not in other or key in seen:
                     continue
                 if self.wanted.takes(app, strategy, known):
                     seen.add(key)
@@ -309,18 +309,12 @@ class _Comparer:
                                 strategy, cause=cause)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Has:
-    valid: set[str]
-    all: set[str]
-
-
-def _cases_and_names(results: Results) -> _Has:
+def _cases_and_names(results: Results) -> tuple[set[str], set[str]]:
     """Cases and microbenchmarks of a side: those with a valid measurement, and all."""
     valid = set(results.points["microbenchmark"])
     for part in parts_of(results):
         valid |= {case_of(g) for g in part.groups.itertuples()}
-    return _Has(valid, valid | {at or app for app, _, _, at, _ in _disturbed(results)})
+    return valid, valid | {at or app for app, _, _, at, _ in _disturbed(results)}
 
 
 def _disturbed(results: Results) -> Iterator[tuple[str, str, str, str, str]]:

@@ -6,7 +6,6 @@ Works with the results of one or several GPUs. Nothing in the page refers to any
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -31,31 +30,6 @@ from plots.report.embedded import Embedded
 from plots.report.verdicts import Verdict, overall, verdicts
 
 _TITLE = "Amasia: which way of moving data pays"
-
-
-@dataclass(frozen=True)
-class App:
-    """All that the report says about one app on one GPU, below its verdict."""
-
-    name: str
-    anchor: str
-    verdicts: list[Verdict]
-    body: Markup
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """All that the report says about one GPU."""
-
-    name: str
-    anchor: str
-    overall: str
-    mode: str
-    origin: str
-    lines: list[answer.Line]
-    state: str
-    apps: list[App]
-    rest: Markup
 
 
 def _advice(found: Sequence[Advice]) -> Markup:
@@ -134,7 +108,8 @@ def _state(results: Results, data: Embedded) -> Markup:
     )
 
 
-def _gpu(results: Results, gpu: str, anchor: str, data: Embedded) -> Gpu:
+def _gpu(results: Results, gpu: str, anchor: str, data: Embedded) -> dict[str, Any]:
+    """All that the report says about one GPU, for the template."""
     mine = results.where(gpu=gpu)
     cache, launch = main_cache(mine.groups), main_launch(mine.groups)
     main = mine.where(cache=cache, launch=launch)
@@ -153,7 +128,9 @@ def _gpu(results: Results, gpu: str, anchor: str, data: Embedded) -> Gpu:
             matrices(cross),
             _quotes(main, app, of_app),
         ]
-        apps.append(App(app, f"{anchor}-{slug(app)[:40]}", of_app, Markup("\n").join(parts_of)))
+        body = Markup("\n").join(parts_of)
+        place = f"{anchor}-{slug(app)[:40]}"
+        apps.append({"name": app, "anchor": place, "verdicts": of_app, "body": body})
     spec = specifications.spec_of_driver(gpu)
     sheet = (
         f"{spec.architecture}, {spec.sms} SMs; data sheet: {spec.bandwidth_gb_s:g} GB/s, "
@@ -169,17 +146,17 @@ def _gpu(results: Results, gpu: str, anchor: str, data: Embedded) -> Gpu:
         ),
         fold("Every row", tables.rows(mine, data)),
     ]
-    return Gpu(
-        gpu,
-        anchor,
-        overall(mine, advice),
-        mode_name(cache, launch),
-        f"{origin(mine.groups)}; {sheet}",
-        answer.lines(mine, main, found),
-        _state(mine, data),
-        apps,
-        Markup("\n").join(rest),
-    )
+    return {
+        "name": gpu,
+        "anchor": anchor,
+        "overall": overall(mine, advice),
+        "mode": mode_name(cache, launch),
+        "origin": f"{origin(mine.groups)}; {sheet}",
+        "lines": answer.lines(mine, main, found),
+        "state": _state(mine, data),
+        "apps": apps,
+        "rest": Markup("\n").join(rest),
+    }
 
 
 def _anchors(gpus: Sequence[str]) -> dict[str, str]:
