@@ -488,21 +488,6 @@ def test_without_a_tile_there_is_no_advice_but_what_is_known(ran, report, twins)
     assert "Choose " in ran(0, "advise", twins, "--ncu", path, "--tile", "8KiB").out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--block", "256"], "--block and --grid are the launch shape of a --cubin"),
-        (["--kernel", "k"], "--kernel names one in a report (--ncu) or in a --cubin"),
-        (["--cubin", "k.cubin"], "--cubin needs --block"),
-        (["--cubin", "k.cubin", "--block", "0"], "expected a block of at most"),
-    ],
-)
-def test_mistakes_are_one_line(ran, twins, arguments, line):
-    said = ran(2, "advise", twins, *arguments)
-    assert len(said.err.strip().splitlines()) == 1
-    assert line in said.err or "expected --block as" in said.err
-
-
 def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin(twins):
     header = (ROOT / "microbench" / "twin" / "traits.hpp").read_text()
     named = {line.split('"')[1] for line in header.splitlines() if line.startswith('    {"')}

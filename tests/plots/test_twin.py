@@ -231,6 +231,11 @@ def test_the_nearest_is_said_to_be_another_kernel(save, ran):
         (["--trait", "fma"], "expected --trait NAME=VALUE, not 'fma'"),
         (["--trait", "fma=999"], "outside the measured range: fma is 999"),
         (["--gpu", "no such"], 'no GPU "no such" in the result files; known:'),
+        (["--block", "256"], "--block and --grid are the launch shape of a --cubin"),
+        (["--kernel", "k"], "--kernel names one in a report (--ncu) or in a --cubin"),
+        (["--cubin", "k.cubin"], "--cubin needs --block"),
+        (["--cubin", "k.cubin", "--block", "0"], "expected --block as"),
+        (["--cubin", "k.cubin", "--block", "2048"], "expected a block of at most 1024 threads"),
     ],
 )
 def test_what_would_not_be_looked_at_is_refused(save, ran, option, why):
@@ -246,6 +251,9 @@ def test_traits_may_be_named_as_people_do(twins):
         assert (traits["rows"], traits["fma"], traits["out_bytes"]) == ("32", "16", "16384")
 
 
+MORE = "no block with these traits fits on NVIDIA H200: "
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [
@@ -257,11 +265,17 @@ def test_traits_may_be_named_as_people_do(twins):
         ("intensity=nan", "expected a number as intensity, from 0 to 1e+12, not 'nan'"),
         ("threads=many", "expected a whole number as threads, not 'many'"),
         ("thread=32", "no trait 'thread'; nearest: threads"),
+        (
+            "tile=300KiB",
+            MORE + "one tile takes 307200 bytes of shared memory, and a block can have",
+        ),
+        ("rows=16 workspace=230000", MORE + "one tile and a workspace of 230000 take 238192 bytes"),
+        ("threads=512 registers=255", MORE + "a block of 512 threads with 255 registers each"),
     ],
 )
 def test_a_bad_trait_is_one_line(twins, named, why):
     with pytest.raises(PlotsError) as error:
-        twin_traits.traits_of(pairs(named), twins)
+        asked(twins, **pairs(named))
     assert str(error.value).startswith(why) and "\n" not in str(error.value)
 
 
@@ -382,26 +396,6 @@ def test_traits_contradict_each_other_as_they_do_for_the_program(case):
     contradiction = possible_traits.contradiction(traits)
     assert (contradiction or possible_traits.indivisible(traits)) == case["why"]
     assert bool(contradiction) == bool(case["why"] and case.get("divides", True))
-
-
-@pytest.mark.parametrize(
-    ("named", "why"),
-    [
-        (
-            "tile=300KiB",
-            "one tile takes 307200 bytes of shared memory, and a block can have 232448",
-        ),
-        ("tile=1TiB", "one tile takes 1099511627776 bytes of shared memory, and a block"),
-        ("rows=16 workspace=230000", "one tile and a workspace of 230000 take 238192 bytes"),
-        ("threads=512 registers=255", "a block of 512 threads with 255 registers each"),
-    ],
-)
-def test_more_than_the_gpu_has_is_said_before_the_range(twins, named, why):
-    device = {"shared_per_block": 232448, "registers_per_sm": 65536}
-    known = [replace(t, device=device) for t in twins]
-    with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
-        asked(known, **pairs(named))
-    assert possible_traits.beyond(MIDDLE, {}) == ""
 
 
 # --- Values between points, and scales ------------------------------------------------------------
