@@ -611,20 +611,13 @@ Counted = Callable[[Record], Record | None]
 
 def profile(results: Record, counted: Counted) -> Record:
     """The profile of the rows of a result document: of each what ``counted`` says of it."""
+    texts = ("variant", "role", "config", "schedule", "status", "reason", "source_digest")
     groups = [
         {
-            "key": group["key"],
-            "preset": group["preset"],
-            "seed": group["seed"],
+            **{name: group[name] for name in ("key", "preset", "seed")},
             "rows": [
                 {
-                    "variant": row["variant"],
-                    "role": row["role"],
-                    "config": row["config"],
-                    "schedule": row.get("schedule") or "",
-                    "status": row["status"],
-                    "reason": row.get("reason") or "",
-                    "source_digest": row.get("source_digest") or "",
+                    **{name: row.get(name) or "" for name in texts},
                     "counters": counted(row) if row["status"] == "ok" else None,
                 }
                 for row in group["rows"]
