@@ -248,12 +248,14 @@ def _blocks(code: Sequence[Instruction]) -> tuple[list[range], list[list[int]]]:
     return blocks, follow
 
 
+def _before(follow: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The blocks that each can follow."""
+    return [[n for n, after in enumerate(follow) if to in after] for to in range(len(follow))]
+
+
 def _dominators(follow: Sequence[Sequence[int]]) -> list[int]:
     """Of each block those through which every way to it goes, as bits."""
-    before: list[list[int]] = [[] for _ in follow]
-    for n, after in enumerate(follow):
-        for to in after:
-            before[to].append(n)
+    before = _before(follow)
     every = (1 << len(follow)) - 1
     found = [1, *[every] * (len(follow) - 1)]
     changed = True
@@ -282,11 +284,7 @@ def _pieces(code: Sequence[Instruction]) -> tuple[_Piece, list[_Piece]]:
     every way to it goes through where it leads: code that was laid out of line jumps back, too, and
     is none."""
     blocks, follow = _blocks(code)
-    dominators = _dominators(follow)
-    before: list[list[int]] = [[] for _ in follow]
-    for n, after in enumerate(follow):
-        for to in after:
-            before[to].append(n)
+    dominators, before = _dominators(follow), _before(follow)
 
     def piece(members: Sequence[int], ends: Sequence[int]) -> _Piece:
         on_every_way = (1 << len(blocks)) - 1

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,12 +59,7 @@ _OTHER_INSTRUCTIONS = 8
 def position(traits: Mapping[str, str]) -> Mapping[str, float]:
     """Each trait that is a number in powers of two; bytes written and rows in common as shares of
     the tile, four to the whole."""
-    return _position(tuple(traits.items()))
-
-
-@cache
-def _position(traits: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
-    n = {name: float(value) for name, value in traits if value.isdigit()}
+    n = {name: float(value) for name, value in traits.items() if value.isdigit()}
     tile = n.pop("rows", 1) * n.get("row_bytes", 1)
     shares = {
         "out_bytes": n.pop("out_bytes", 0) / max(tile, 1),

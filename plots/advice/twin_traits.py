@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -166,14 +165,8 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
 
 def kind_of(traits: Traits) -> tuple[str, ...]:
     """Twins of different kinds do not answer for each other."""
-    return _kind_of(tuple(traits.items()))
-
-
-@cache
-def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    of = dict(traits)
-    words = [value for value in of.values() if not value.isdigit()]
-    return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
+    words = [value for value in traits.values() if not value.isdigit()]
+    return (*words, *(f"{name}: {traits.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
 def in_bytes(value: float) -> str:

@@ -6,8 +6,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from plots.data.load import Results
-from plots.figures.balance import balance
-from plots.figures.expectation import expectation
+from plots.figures.expectation import balance, expectation
 from plots.papers import expect, reproduction, specifications
 from plots.prose import fold, paragraph, table, view
 from plots.report import a100_over_v100
