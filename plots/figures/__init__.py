@@ -1,4 +1,4 @@
-"""The figures: one module each, with the drawing, the prose around it and its registration.
+"""The figures: modules with the drawing, the prose around it and its registration.
 
 A module of this package that registers a FigureKind is a figure of the command line and, if it is
 of a microbenchmark, of the report. There is no other list to add it to.
