@@ -335,21 +335,10 @@ def _one(
     )
 
 
-def _words_of(size: str) -> dict[str, str]:
-    """The parameters of a size whose values are no numbers."""
-    words = {}
-    for part in size.split(","):
-        name, _, value = part.partition("=")
-        try:
-            float(value)
-        except ValueError:
-            words[name] = value
-    return words
-
-
-def _kinds_of(sizes: list[str]) -> dict[str, str]:
-    """What is no size in each of the sizes of an app: the words in which they differ."""
-    words = {size: _words_of(size) for size in sizes}
+def _kinds_of(sizes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What is no size in each of the sizes of an app, given with their parameters: the words in
+    which they differ."""
+    words = {s: {n: v for n, v in of.items() if isinstance(v, str)} for s, of in sizes.items()}
     names = sorted({name for of in words.values() for name in of})
     differing = [n for n in names if len({of.get(n, "") for of in words.values()}) > 1]
     return {
@@ -377,12 +366,11 @@ def advise(results: Results, role: str = "best") -> list[Advice]:
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
+            kinds = _kinds_of(dict(zip(groups["size"], groups["parameters"], strict=True)))
             # Cases that ran in another role alone are no cases, where any ran in this one.
             ran = groups[groups["group"].isin(with_role)]
             groups = groups if ran.empty else ran
-            groups = groups.assign(
-                order=groups["size"].map(order), kind=groups["size"].map(_kinds_of(list(order)))
-            )
+            groups = groups.assign(order=groups["size"].map(order), kind=groups["size"].map(kinds))
             by = ["cache", "launch", "kind", "order"]
             for group in groups.sort_values(by).itertuples():
                 key = group.group

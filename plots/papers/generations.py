@@ -56,21 +56,8 @@ def point_ratios(new: Results, old: Results) -> pd.DataFrame:
 
 
 def by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
-    records = [
-        {
-            "microbenchmark": name,
-            "quantity": quantity,
-            "unit": unit,
-            "n": len(of),
-            "ratio": geometric_mean(of["ratio"]),
-            "least": of["ratio"].min(),
-            "most": of["ratio"].max(),
-        }
-        for (name, quantity, unit), of in points.groupby(["microbenchmark", "quantity", "unit"])
-    ]
-    return pd.DataFrame(
-        records, columns=["microbenchmark", "quantity", "unit", "n", "ratio", "least", "most"]
-    )
+    ratios = points.groupby(["microbenchmark", "quantity", "unit"])["ratio"]
+    return ratios.agg(n="size", ratio=geometric_mean, least="min", most="max").reset_index()
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,6 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
 
 
-def _parameters(size: str) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in size.split(",") if "=" in part)
-
-
 def _labels(results: Results) -> dict[tuple[str, str], str]:
     """The label of each (app, size) that gets a verdict: the main size, and the sizes that differ
     from it in the arithmetic (``mode``) alone."""
@@ -84,11 +80,12 @@ def _labels(results: Results) -> dict[tuple[str, str], str]:
         main = main_size(results.groups, app)
         if main is None:
             continue
-        wanted = _parameters(main)
+        of_app = results.groups[results.groups["app"] == app]
+        sizes = dict(zip(of_app["size"], of_app["parameters"], strict=True))
+        wanted = {**sizes[main]}
         mode = wanted.pop("mode", None)
-        sizes = results.groups.loc[results.groups["app"] == app, "size"]
-        for size in dict.fromkeys([main, *sizes]):
-            other = _parameters(size)
+        for size, parameters in {main: sizes[main], **sizes}.items():
+            other = {**parameters}
             found = other.pop("mode", None)
             if size == main or (mode and found and other == wanted):
                 labels[app, size] = f"{app} {found}" if found else app

@@ -194,6 +194,7 @@ RUN = "no twin of this kind was recorded ({}), recorded are run, independent; "
         ("intensity=0 threads=512 tile=64KiB",
          "tile is 64KiB, recorded are 2KiB to 32KiB; intensity is 0, recorded are 0.5 to 64; "
          "threads is 512, recorded are 256"),
+        ("layout=gather", RUN.format("gather, independent").removesuffix("; ")),
         ("layout=gather fma=500",
          RUN.format("gather, independent") + "fma is 500, recorded are 1 to 128"),
         ("halo=2 layout=box reads=5",
