@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from plots.data.load import Results, Sampled, paired_times, samples_by_row, strategy_order
+from plots.data.load import Results, paired_times, samples_by_row, strategy_order
 from plots.judge.gains import Part
 from plots.statistics.intervals import Ratio, corrected_confidence, ratio_of_rounds
 from plots.units import claimed_ratio, milliseconds, times
@@ -130,14 +130,6 @@ def _cell(row: pd.Series, gains: dict[tuple[str, str], Part]) -> Cell:
     )  # fmt: skip
 
 
-def _over(over: Sampled, under: Sampled, confidence: float) -> Ratio | None:
-    """Time of one cell over that of another, paired by rounds; None without common rounds."""
-    over, under = paired_times(over, under)
-    if not len(over):
-        return None
-    return ratio_of_rounds(over, under, confidence)
-
-
 def table_of(results: Results, group: str) -> Table:
     """The table of one group of Results.cross."""
     info = results.groups[results.groups["group"] == group].iloc[0]
@@ -166,18 +158,20 @@ def table_of(results: Results, group: str) -> Table:
     corrected = corrected_confidence(CONFIDENCE, compared)
 
     def over(slow: Cell, fast: Cell) -> Ratio | None:
+        """Time of one cell over that of another, paired by rounds; None without common rounds."""
         if slow.row not in samples or fast.row not in samples:
             return None
-        return _over(samples[slow.row], samples[fast.row], corrected)
+        pairs = paired_times(samples[slow.row], samples[fast.row])
+        return ratio_of_rounds(*pairs, corrected) if len(pairs[0]) else None
 
-    even = {}
-    for schedule, timed_there in by_schedule.items():
-        names = []
-        for other in timed_there[1:]:
-            ratio = over(other, timed_there[0])
-            if ratio is None or not ratio.resolved:
-                names.append(other.strategy)
-        even[schedule] = tuple(names)
+    def is_even(other: Cell, fastest: Cell) -> bool:
+        ratio = over(other, fastest)
+        return ratio is None or not ratio.resolved
+
+    even = {
+        schedule: tuple(other.strategy for other in of[1:] if is_even(other, of[0]))
+        for schedule, of in by_schedule.items()
+    }
     return Table(
         group=info,
         strategies=strategies,
