@@ -150,10 +150,19 @@ def test_what_is_no_file_is_written_in_place(capsys, memory_file, tmp_path):
     assert status == 0 and read[0].startswith("# What of the source documents")
 
 
-def as_module(*arguments, **streams):
+def _program(*arguments, **given):
+    """With these options of subprocess.run, and these variables (None: without) in place of those
+    that say how Python reads and writes."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
+    environment = {
+        "MPLCONFIGDIR": "/tmp",
+        **kept,
+        **{k: v for k, v in given.items() if k.isupper()},
+    }
+    streams = {k: v for k, v in given.items() if k.islower()} or {"capture_output": True}
     return subprocess.run(
-        [sys.executable, "-m", "plots", *map(str, arguments)],
-        cwd=ROOT, text=True, timeout=120, check=False, **streams,
+        [sys.executable, "-m", "plots", *map(str, arguments)], cwd=ROOT, timeout=120, check=False,
+        env={k: v for k, v in environment.items() if v is not None}, **streams,
     )  # fmt: skip
 
 
@@ -163,11 +172,11 @@ def test_the_name_of_stdout_is_what_stands_behind_it(memory_file, tmp_path):
     log = tmp_path / "log"
     log.write_text("before\n", encoding="utf-8")
     with log.open("a", encoding="utf-8") as file:
-        done = as_module("reproduction", memory_file, "-o", name, stdout=file)
+        done = _program("reproduction", memory_file, "-o", name, stdout=file)
     assert done.returncode == 0 and name.is_symlink()
     assert log.read_text(encoding="utf-8").startswith("before\n# What of the source documents")
-    piped = as_module("reproduction", memory_file, "-o", name, stdout=subprocess.PIPE)
-    assert piped.returncode == 0 and piped.stdout.startswith("# What of the source documents")
+    piped = _program("reproduction", memory_file, "-o", name, stdout=subprocess.PIPE)
+    assert piped.returncode == 0 and piped.stdout.startswith(b"# What of the source documents")
 
 
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
@@ -191,9 +200,9 @@ def test_a_full_device_is_a_line_and_stays_a_device(capsys, memory_file, tmp_pat
 def test_a_full_stdout_is_a_line_and_status_5(memory_file, arguments):
     arguments = [a.format(memory=memory_file) for a in arguments]
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = as_module(*arguments, stdout=full, stderr=subprocess.PIPE)
+        done = _program(*arguments, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 5
-    assert done.stderr == "plots: stdout cannot be written: No space left on device\n"
+    assert done.stderr == b"plots: stdout cannot be written: No space left on device\n"
 
 
 def test_a_closed_stdout_is_a_line_and_a_reader_that_left_is_none(memory_file):
@@ -257,22 +266,6 @@ def test_expect_takes_the_older_first_and_says_when_it_looks_reversed(ran):
 
 
 RESULT = planted.document([planted.group("nw", {"n": 512}, 1.0)])
-
-
-# Around the program.
-
-
-def _program(*arguments: object, **environment: str | None) -> subprocess.CompletedProcess[bytes]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
-    kept |= {"MPLCONFIGDIR": kept.get("MPLCONFIGDIR", "/tmp")}
-    wanted = {k: v for k, v in environment.items() if v is not None}
-    for name, value in environment.items():
-        if value is None:
-            kept.pop(name, None)
-    return subprocess.run(
-        [sys.executable, "-m", "plots", *map(str, arguments)],
-        cwd=ROOT, env={**kept, **wanted}, capture_output=True, timeout=120, check=False,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
