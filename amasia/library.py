@@ -1,8 +1,6 @@
 """libamasia_compare, the harness as a shared library: where it is found, and calling it
 (harness/implementations/compare_library.hpp)."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

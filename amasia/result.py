@@ -1,7 +1,5 @@
 """What a comparison says, made of the result file that it is."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

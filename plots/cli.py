@@ -3,8 +3,6 @@
 Data go to stdout, what was written and what was left out to stderr.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

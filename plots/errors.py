@@ -1,7 +1,5 @@
 """The one kind of error that reaches the user as a line and exit status 2."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """stdout, which holds data and must take all of them, and where and how a file is written."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import gzip

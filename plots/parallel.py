@@ -1,7 +1,5 @@
 """One function on many things, on all cores."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import multiprocessing

@@ -2,8 +2,6 @@
 except Markup. Markdown: paragraphs, and text from result files, shown as it is whatever is in it.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import math

@@ -1,7 +1,5 @@
 """Programs that the package runs, and commands that it suggests, quoted for a shell."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

@@ -5,8 +5,6 @@ In a clone of the repository they are the repository's own. A wheel carries thos
 commands for everybody, under the paths that they have there (pyproject.toml says which).
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import pkgutil
 import tomllib

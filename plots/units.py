@@ -1,7 +1,5 @@
 """Numbers as people read them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _MOST_DIGITS = 6

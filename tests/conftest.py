@@ -3,8 +3,6 @@ shell starts with interrupts ignored. Locales with a decimal comma, an encoding 
 and a dotless i.
 """
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

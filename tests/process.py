@@ -1,7 +1,5 @@
 """Programs that tests run, and the files of this tree and of its build."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -8,8 +8,6 @@ movement has to be resolved too. Strategies that ran faster than the one named a
 with what would resolve it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

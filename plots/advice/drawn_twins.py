@@ -8,8 +8,6 @@ real kernel is to any. Random kernels vary all traits together, so that a new ke
 more of them. The unseen ones only measure how well the others predict: no answer uses them.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ of a warp for what one thread does for all. Numbers that only the running progra
 of a bulk copy, the iterations of an inner loop) are not guessed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

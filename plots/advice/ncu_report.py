@@ -5,8 +5,6 @@ The harness reads the same tables (harness/process/profiler.hpp); both are held 
 recorded ones, tests/golden/ncu.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import itertools

@@ -5,8 +5,6 @@ Nothing is guessed. A trait that is neither derived nor given by hand is that of
 twins, and the answer lists it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The rules are those of ``contradiction`` in microbench/twin/traits.hpp: tests ho
 cases (tests/plots/contradicting_traits.json). A trait that is not there is not judged.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

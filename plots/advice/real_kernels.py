@@ -8,8 +8,6 @@ a strategy at its best over baseline at its best: the strategy named first is a 
 within 5 % of the fastest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

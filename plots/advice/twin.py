@@ -7,8 +7,6 @@ recorded. What a trait is called and what values it has is read from the recorde
 new one needs no change here.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ flight. Arithmetic counts per byte moved, and the length of a row as the bytes t
 can ask for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

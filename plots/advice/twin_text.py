@@ -1,7 +1,5 @@
 """The answer of twins in words: what to choose, at what cost, how sure, and how to measure it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 There is no other list to add it to.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """``python -m plots advise``: which strategy to choose, and its cost."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

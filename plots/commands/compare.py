@@ -1,7 +1,5 @@
 """``python -m plots compare``: two sets of results, OLD then NEW."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

@@ -1,8 +1,6 @@
 """``python -m plots docs``: what a clone keeps that is made of results, README's block with its
 picture and docs/reproduction.md."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import sys

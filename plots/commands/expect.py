@@ -1,7 +1,5 @@
 """``python -m plots expect``: the speed-up of a GPU expected from data sheets and the papers."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

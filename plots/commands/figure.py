@@ -1,7 +1,5 @@
 """``python -m plots figure``: one figure as a file."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arguments that several commands share, and how they print and write."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import sys

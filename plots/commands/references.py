@@ -1,8 +1,6 @@
 """``python -m plots references``: where a new session of each recorded row falls, by the model of
 plots/statistics/between.py, for a test that measures the row again (sites/reframe/)."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from typing import Any

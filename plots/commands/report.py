@@ -1,7 +1,5 @@
 """``python -m plots report``: one self-contained HTML file."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

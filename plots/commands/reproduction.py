@@ -1,7 +1,5 @@
 """``python -m plots reproduction``: the source documents beside our results."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``python -m plots why``: what explains each resolved difference."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

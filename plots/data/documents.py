@@ -5,8 +5,6 @@ and checks it when it reads; here it is taken as it is. Whatever is wrong with a
 one ResultFileError line, ``file: what was expected``.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import math

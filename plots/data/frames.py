@@ -1,8 +1,6 @@
 """Tidy frames of what result files hold. A column that a file has is there because the schema has
 it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ What the counters are called and mean is in the schema, which the harness makes 
 declarations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

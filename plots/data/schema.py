@@ -4,8 +4,6 @@ The harness generates it from the declarations of its fields, so that a field of
 written down once, over there.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Which part of which result files a command works on."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 The same facts as ``strategy_traits`` in variants/strategy.hpp (a test compares them).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

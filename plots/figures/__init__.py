@@ -4,8 +4,6 @@ A module of this package that registers a FigureKind is a figure of the command 
 of a microbenchmark, of the report. There is no other list to add it to.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

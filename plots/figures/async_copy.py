@@ -1,7 +1,5 @@
 """When an asynchronous copy pays: the four panels of Svedin et al. 2021, Fig. 3, on this GPU."""
 
-from __future__ import annotations
-
 import matplotlib
 import numpy as np
 import pandas as pd

@@ -1,7 +1,5 @@
 """What DPX functions reach against the number of blocks."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from plots.data.load import Results

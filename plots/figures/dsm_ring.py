@@ -1,7 +1,5 @@
 """How fast bytes go from SM to SM: the surfaces of Luo et al. 2024, Fig. 8, on this GPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes

@@ -1,8 +1,6 @@
 """What Svedin et al. 2021 have of GPUs: machine balance and compute density (their Fig. 1), and
 expected against measured speed-up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One GPU over another: best on best and the baseline alone, case by case."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many bytes must be in flight: bandwidth against bytes in flight."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from matplotlib.figure import Figure

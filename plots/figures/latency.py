@@ -1,7 +1,5 @@
 """What one dependent load costs: the latency ladder."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from plots.data.load import Results

@@ -1,8 +1,6 @@
 """How long each program takes that Svedin et al. 2021 measured and that is an app here (their
 Fig. 2), at the input of their Table 2."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Every variant on the roofline: operations a second against operations per byte, and the roofs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

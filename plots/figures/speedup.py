@@ -1,7 +1,5 @@
 """Strategies x sizes: speed-up over baseline with intervals (as Fig. 4 of Svedin et al. 2021)."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Energy per operation of the tensor cores."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from plots.data.load import Results

@@ -1,7 +1,5 @@
 """How wide a wgmma has to be to keep the tensor cores busy."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from plots.data.load import Results

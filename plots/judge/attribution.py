@@ -16,8 +16,6 @@ by more than ``FITS``, the profiler saw another run than was timed, and nothing 
 it where less than ``SEEN`` of the difference (in logarithms) is one of cycles: the rest is clock.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

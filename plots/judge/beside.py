@@ -7,8 +7,6 @@ every page: baseline has the time of all its sessions, and each other row has th
 reference divided by the ratio of the two.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Why a value of NEW differs from that of OLD, as far as the files tell."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Sequence

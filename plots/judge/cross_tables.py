@@ -1,7 +1,5 @@
 """Tables of `amasia run --roles cross`: every strategy with every schedule of an app."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,6 @@
 """What a strategy gains at its best, divided into what its schedule gains and what its way of
 moving data gains (as harness/conclusions/comparison.cpp)."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The rules of twins are those of microbench/twin (the strategies' own files, geom
 strategies.cu): a test holds them to every recorded twin.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

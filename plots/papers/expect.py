@@ -5,8 +5,6 @@ The least speed-up to expect of any code is min(FLOP ratio, bandwidth ratio): wh
 binds it, it has grown at least that much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

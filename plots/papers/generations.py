@@ -7,8 +7,6 @@ what they gain on the old one. The microbenchmarks of both GPUs say which part o
 not grow as much as its data sheet lets one expect.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ inventory.csv says what answers each id, comparisons.csv which published value b
 ours (plots/papers/ours.py), from which cell, and what makes the two agree.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import re

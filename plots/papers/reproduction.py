@@ -4,8 +4,6 @@ A status follows from the figures: judge() says of each value whether it agrees,
 counts. inputs/published/comparisons.csv has what is compared with what, notes.csv what is told.
 """
 
-from __future__ import annotations
-
 import html
 import os
 import re

@@ -1,7 +1,5 @@
 """GPUs by data sheets and the papers' tables, and the speed-up expected from them."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """A100 over V100 as Svedin et al. 2021 have it: each value that they quote, and what each ceiling
 lets one expect by the V100 that is meant."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from plots.papers import specifications

@@ -1,8 +1,6 @@
 """The first screen: a heat table of overall speed-ups, with the verdict of each app and what was
 recorded beside it that says why."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

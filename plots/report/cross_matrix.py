@@ -1,7 +1,5 @@
 """Every strategy with every schedule, as a table of the page."""
 
-from __future__ import annotations
-
 from markupsafe import Markup
 
 from plots.data.load import Results, strategy_order

@@ -5,8 +5,6 @@ nobody can sort or filter it. So the page holds columns, and its script (templat
 of them the rows that a reader asks for.
 """
 
-from __future__ import annotations
-
 import base64
 import gc
 import gzip

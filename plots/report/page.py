@@ -3,8 +3,6 @@
 Works with the results of one or several GPUs. Nothing in the page refers to anything outside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any

@@ -1,7 +1,5 @@
 """The generated part of README.md: one picture and the verdicts, from the recorded results."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The tables that the page carries and its script shows: rows, controls, files, digests."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 

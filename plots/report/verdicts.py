@@ -4,8 +4,6 @@ README, the report and (in the same words) the closing lines of a run show these
 made of the judged comparisons (plots/advice/advise.py), at each app's main size and mode.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Sequence

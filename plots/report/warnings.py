@@ -1,7 +1,5 @@
 """What a reader must know before believing a number, by kind, the gravest first."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What may be said of a comparison. Of one run harness/conclusions/comparison.cpp says it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 NOT_RESOLVED = "not resolved"

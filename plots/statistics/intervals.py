@@ -5,8 +5,6 @@ times from different groups (two files, or stream against graph), and two strate
 of schedules (`amasia run --roles cross`).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

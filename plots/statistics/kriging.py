@@ -6,8 +6,6 @@ that model: it is learnt from how far the measured points were from what the oth
 (conformal; Lei and others, "Distribution-free predictive inference for regression", 2018).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """Functions of scipy.special, imported at their first use. The import takes a fifth of a second,
 and commands that only draw or list recorded values do not need it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """Fixtures: the library around the stub device, and a problem."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The built libraries, and callables that leave a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """amasia.compare on the stub device: the product's library, loops and statistics, with callables
 that are really called and times from a script."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import locale

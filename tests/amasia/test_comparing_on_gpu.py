@@ -1,7 +1,5 @@
 """amasia.compare on a real device, with CUDA's runtime through ctypes and nothing else."""
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Has `amasia bench` judge every implementation of this folder, and compares what becomes of each
 with what must (tests/cli/test_hostile.py)."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -8,8 +8,6 @@ mode, while `chromium-headless-shell` does. So a narrow page stands in a frame o
 wide window, whichever browser it is.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import os

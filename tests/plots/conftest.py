@@ -1,7 +1,5 @@
 """Fixtures of the tests of the analysis: result files with planted times, loaded once."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable

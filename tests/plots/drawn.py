@@ -1,7 +1,5 @@
 """What the tests read from a drawn figure or a page, and whether a figure can be read."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Iterator

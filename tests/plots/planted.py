@@ -2,8 +2,6 @@
 to its header, a row and a kernel. What follows from times is computed as the harness does
 (harness/conclusions/recomputed.cpp, claim.cpp)."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -4,8 +4,6 @@ claimed where nothing differs, and how often a difference is found.
     PYTHONPATH=. python tests/plots/simulated_rounds.py      # the table of docs/methodology.md
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator

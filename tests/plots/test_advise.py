@@ -1,7 +1,5 @@
 """Advice: the best resolved strategy, its price, schedule and movement, tables of all schedules."""
 
-from __future__ import annotations
-
 import planted
 import pytest
 

@@ -1,7 +1,5 @@
 """Commands: what holds for each, what they print where, mistakes, and where they write."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import os

@@ -1,7 +1,5 @@
 """Two sets of results: the verdict on every value, the likely cause, and the command."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """Pages: up to date, examples and commands that run, numbers that are cited."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil

@@ -1,7 +1,5 @@
 """Figures: what must be seen in each, that it can be read, and how it is saved."""
 
-from __future__ import annotations
-
 import os
 import re
 import xml.etree.ElementTree as ElementTree

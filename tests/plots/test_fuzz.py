@@ -3,8 +3,6 @@
 The examples are the same in every run; HYPOTHESIS_PROFILE=thorough tries many more.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,7 +1,5 @@
 """Result files become frames; groups that are not valid, and the record of an earlier version."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Traits of a user's kernel, from reports of Nsight Compute and machine code."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

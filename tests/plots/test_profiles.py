@@ -1,7 +1,5 @@
 """Profiles: found, refused, joined to rows; which counters explain a difference."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

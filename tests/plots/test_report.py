@@ -1,7 +1,5 @@
 """The report is one file, complete, and honest about what is missing."""
 
-from __future__ import annotations
-
 import html
 import html.parser
 import json

@@ -1,7 +1,5 @@
 """The report as a reader has it: in a browser, on a phone, in the dark, on paper, by keyboard."""
 
-from __future__ import annotations
-
 import re
 
 import browser

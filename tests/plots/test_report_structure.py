@@ -11,8 +11,6 @@ figures have tests of their own. Long tables are cut, so that a
 page is not higher than a window can be.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The inventory of the source documents, docs/reproduction.md."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

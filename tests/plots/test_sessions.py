@@ -1,7 +1,5 @@
 """Sessions of the same rows: which count, claims, times that divide, predictions that hold."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Statistics: intervals of one run as the harness has them, and what differs between runs."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Advice for a kernel that the suite does not have, from proxy kernels (twins)."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

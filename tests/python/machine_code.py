@@ -13,8 +13,6 @@ that it releases when its result is there and when its operands have been read. 
 scoreboards that must be clear before it issues.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Senseless builds end early, in one line that says what to do. Nothing is compiled here."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -6,8 +6,6 @@ digests. It is run on a small tree, whose digests must never change by themselve
 this tree.
 """
 
-from __future__ import annotations
-
 import collections
 import json
 import re

@@ -2,8 +2,6 @@
 Facts that stand in two places agree.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

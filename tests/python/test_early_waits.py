@@ -25,8 +25,6 @@ Early is a wait within 16 instructions, or within a sixteenth of a long loop tha
 in it: 16 instructions take some 30 to 70 cycles, a load from memory some 700.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator

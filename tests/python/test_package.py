@@ -1,8 +1,6 @@
 """The Python package as ``pip install`` leaves it: in a fresh environment, in a folder with nothing
 but result files, its commands say what those of the repository say."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """results/README.md names every recorded file, and what it counts in them is there."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import defaultdict

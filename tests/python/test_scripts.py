@@ -1,7 +1,5 @@
 """The shell scripts and the test summary, with stand-ins for the programs they drive."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

@@ -1,8 +1,6 @@
 """docs/stability.md names all that users could build on, and nothing that is not there. There is
 one version everywhere, and an archive knows its commit (CONTRIBUTING.md, "Releasing")."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Stages that bulk copies refill are read to the end before they are handed back."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

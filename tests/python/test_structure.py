@@ -1,8 +1,6 @@
 """The rooms of the C++ sources: includes go downwards only, and in no circle. Every file is
 formatted as .clang-format and pyproject.toml say."""
 
-from __future__ import annotations
-
 import graphlib
 import re
 import shutil

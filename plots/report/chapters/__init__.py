@@ -4,8 +4,6 @@ A module of this package that registers a Part is a chapter of the report. There
 add it to.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

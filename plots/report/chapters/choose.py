@@ -1,7 +1,5 @@
 """Choosing a strategy for a kernel that is not in the suite."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """Two GPUs side by side, and what each reaches of its data sheet."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from functools import partial

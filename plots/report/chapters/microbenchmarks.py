@@ -1,7 +1,5 @@
 """Figures of the microbenchmarks, and all their points."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from markupsafe import Markup

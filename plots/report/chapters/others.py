@@ -1,7 +1,5 @@
 """Kernels that are no strategy of the suite: a user's, and strategies written with a library."""
 
-from __future__ import annotations
-
 from markupsafe import Markup
 
 from plots.data.load import Results

@@ -1,7 +1,5 @@
 """The papers' figures beside what was measured here, and what Svedin et al. expect of a GPU."""
 
-from __future__ import annotations
-
 import pandas as pd
 from markupsafe import Markup, escape
 

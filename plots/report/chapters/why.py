@@ -1,7 +1,5 @@
 """What explains each resolved difference, from the counters beside the results."""
 
-from __future__ import annotations
-
 from markupsafe import Markup
 
 from plots.data.load import Results
