@@ -233,6 +233,17 @@ def _take_loop(loop: TileLoop, threads: int, shared: int | None, of: Observed) -
         of.facts.append("not every tile takes the same copies: how many bytes one has is not known")
 
 
+def merged(first: Observed, second: Observed) -> Observed:
+    """What both say of one kernel; of what both say, what the first does."""
+    both = Observed(first.kernel or second.kernel, dict(first.traits), dict(first.origins))
+    for name, value in second.traits.items():
+        if name not in both.traits:
+            both.traits[name], both.origins[name] = value, second.origins[name]
+    both.facts = [*first.facts, *second.facts]
+    both.shared_bytes = second.shared_bytes if first.shared_bytes is None else first.shared_bytes
+    return both
+
+
 def as_text(of: Observed, given: Mapping[str, str]) -> str:
     """What was derived, from what, and what was not."""
     lines = [f"Of {of.kernel or 'the kernel'}:"]

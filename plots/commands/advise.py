@@ -10,7 +10,7 @@ from plots import shell
 from plots.advice import real_kernels, twin, twin_text, twin_traits
 from plots.advice.advise import advise
 from plots.advice.advise import as_text as as_choices
-from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report
+from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged
 from plots.advice.observed import as_text as as_observed
 from plots.advice.twin_text import as_text, given_to_amasia
 from plots.commands import command
@@ -35,12 +35,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--trait", action="append", metavar="NAME=VALUE", help="any other trait (repeatable)"
     )
     kernel.add_argument("--traits", type=Path, metavar="FILE", help="TOML file of traits")
-    derived = kernel.add_mutually_exclusive_group()
-    derived.add_argument(
+    kernel.add_argument(
         "--ncu", type=Path, metavar="REPORT",
         help="derive traits from a report of Nsight Compute: its CSV export, or the .ncu-rep",
     )  # fmt: skip
-    derived.add_argument(
+    kernel.add_argument(
         "--cubin", type=Path, metavar="FILE",
         help="derive traits from machine code: a cubin, an object file or a program",
     )  # fmt: skip
@@ -78,16 +77,19 @@ def _asked(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _observed(options: argparse.Namespace) -> Observed | None:
-    """What a report or machine code says of the kernel."""
+    """What a report and machine code say of the kernel; of the launch, the report says more."""
     if options.cubin is None and (options.block or options.grid):
         raise PlotsError("--block and --grid are the launch shape of a --cubin")
     if options.ncu is None and options.cubin is None:
         if options.kernel:
             raise PlotsError("--kernel names one in a report (--ncu) or in a --cubin")
         return None
+    counted = from_report(options.ncu, options.kernel) if options.ncu else None
+    block = options.block or (counted and counted.traits.get("threads"))
     if options.cubin is None:
-        return from_report(options.ncu, options.kernel)
-    return from_cubin(options.cubin, options.block, options.grid, options.kernel)
+        return counted
+    code = from_cubin(options.cubin, block, options.grid, options.kernel)
+    return code if counted is None else merged(code, counted)
 
 
 def _refuse_what_is_not_looked_at(options: argparse.Namespace) -> None:

@@ -22,6 +22,7 @@ from plots.advice.observed import (
     Observed,
     from_cubin,
     from_report,
+    merged,
 )
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
@@ -484,6 +485,21 @@ def test_without_a_tile_there_is_no_advice_but_what_is_known(ran, report, twins)
         "plots: give the bytes of a tile (--tile 16KiB): nothing says how much a copy brings"
     )
     assert "Choose " in ran(0, "advise", twins, "--ncu", path, "--tile", "8KiB").out
+
+
+def test_what_machine_code_and_a_report_say_of_one_kernel_comes_together():
+    code = Observed("k", {"row_bytes": "512"}, {"row_bytes": "code"}, ["a loop"])
+    report = Observed(
+        "k",
+        {"row_bytes": "64", "threads": "256"},
+        {"row_bytes": "ncu", "threads": "ncu"},
+        ["a run"],
+        4,
+    )
+    both = merged(code, report)
+    assert both.traits == {"row_bytes": "512", "threads": "256"}
+    assert both.origins == {"row_bytes": "code", "threads": "ncu"}
+    assert both.facts == ["a loop", "a run"] and both.shared_bytes == 4
 
 
 def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin(twins):
