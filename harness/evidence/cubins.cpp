@@ -52,7 +52,7 @@ std::optional<Cubin> read_cubin(std::string_view bytes) {
   for (const Elf64_Shdr& s : headers) {
     if (s.sh_name >= names.size()) return std::nullopt;
     const std::string_view rest = names.substr(s.sh_name);
-    cubin.sections.push_back({rest.substr(0, rest.find('\0')), content_of(s), s.sh_size});
+    cubin.sections.push_back({rest.substr(0, rest.find('\0')), content_of(s)});
   }
   cubin.end =
       std::max<std::size_t>(header->e_shoff + std::size_t{header->e_shnum} * sizeof(Elf64_Shdr),

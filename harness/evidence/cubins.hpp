@@ -28,7 +28,6 @@ struct Cubin {
   struct Section {
     std::string_view name;
     std::string_view content;  // empty for one without bytes in the file
-    std::size_t size = 0;
   };
   int architecture = 0;  // 90 for sm_90 and sm_90a
   std::size_t end = 0;   // of the file, in what was read

@@ -29,6 +29,163 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Machine instructions that tell how data moves, what waits, and what computes (CUDA Binary
+// Utilities, "Instruction Set Reference"). For the cluster by compiling probes for sm_90: mapa
+// becomes plain arithmetic, ld/st.shared::cluster generic LD/ST, st.async STAS, remote atomics
+// ATOM.
+constexpr std::string_view sass_groups =
+    // global, shared, local, generic memory
+    " LDG STG LDS STS LDL STL LD ST LDSM STSM"
+    // asynchronous copies: cp.async, its groups; bulk and tensor copies, stores, reductions,
+    // prefetches
+    " LDGSTS LDGDEPBAR DEPBAR ARRIVES UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG UTMAREDG UTMAPF"
+    " UTMACMDFLUSH STAS REDAS"
+    // barriers: block, mbarrier, cluster; fences
+    " BAR SYNCS UCGABAR_ARV UCGABAR_WAIT MEMBAR FENCE CCTL"
+    // programmatic dependent launch: dependents may start, wait for what this one depends on
+    " PREEXIT ACQBULK"
+    // atomics and warp exchange
+    " ATOM ATOMG ATOMS RED REDG SHFL REDUX MATCH"
+    // arithmetic
+    " FFMA FADD FMUL FMNMX DFMA DADD DMUL IADD3 VIADD IMAD IMNMX VIMNMX VIMNMX3 VIADDMNMX"
+    " VIMNMX16 MUFU POPC FLO HMMA IMMA DMMA HGMMA IGMMA QGMMA BGMMA BMMA QMMA MOVM"
+    // conversions, and calls of what the compiler emulates
+    " F2FP CALL ";
+
+// Qualifiers counted beside their group: a copy by 4 bytes where 16 were meant must be visible.
+constexpr std::string_view sass_qualifiers = " 64 128 MULTICAST ";
+constexpr std::string_view qualified_groups = " LDG STG LDS STS LDGSTS UBLKCP UTMALDG ";
+
+/// The text up to the separator, which both are taken off `text`.
+std::string_view next_field(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view field = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return field;
+}
+
+bool contains(std::string_view words, std::string_view word) {
+  return words.find(" " + std::string(word) + " ") != std::string_view::npos;
+}
+
+void count_sass(std::string_view opcode, std::map<std::string, int>& instructions) {
+  std::string_view rest = opcode;
+  const std::string_view group = next_field(rest, '.');
+  if (group == "NOP") return;  // padding behind the code
+  ++instructions["total"];
+  if (!contains(sass_groups, group)) return;
+  ++instructions[std::string(group)];
+  if (!contains(qualified_groups, group)) return;
+  while (!rest.empty()) {
+    const std::string_view qualifier = next_field(rest, '.');
+    if (contains(sass_qualifiers, qualifier)) {
+      ++instructions[std::string(group) + "." + std::string(qualifier)];
+    }
+  }
+}
+
+std::optional<unsigned long> hexadecimal(std::string_view digits) {
+  unsigned long value = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+void skip_blanks(std::string_view& text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+}
+
+/// Takes the listing line by line: "Function : <name>", then instructions
+/// "/*0120*/  @!P0 LDG.E.128 R4, ... ;  /* encoding */" and lines that hold an encoding only. A
+/// kernel that several object files define is listed once for each, and counted once.
+class SassReader {
+ public:
+  explicit SassReader(KernelCodes& kernels) : kernels_(kernels) {}
+
+  void line(std::string_view text) {
+    constexpr std::string_view heading = "Function : ";
+    if (const std::size_t at = text.find(heading); at != std::string_view::npos) {
+      std::string_view name = text.substr(at + heading.size());
+      while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.remove_suffix(1);
+      finish();
+      current_ = &kernels_[std::string(name)];
+      *current_ = {"sass", {}, {}, {}};  // several objects may define it
+      return;
+    }
+    if (current_ == nullptr) return;
+    skip_blanks(text);
+    if (text.substr(0, 2) != "/*") return;
+    const std::size_t close = text.find("*/");
+    if (close == std::string_view::npos) return;
+    const std::optional<unsigned long> address = hexadecimal(text.substr(2, close - 2));
+    text.remove_prefix(close + 2);
+    skip_blanks(text);
+    if (!text.empty() && text.front() == '{') {  // dual issue, older machines
+      text.remove_prefix(1);
+      skip_blanks(text);
+    }
+    bool never = false;
+    if (!text.empty() && text.front() == '@') {
+      // ptxas puts loads that never execute ("@!PT LDS RZ, [RZ]") before some copies.
+      never = next_field(text, ' ') == "@!PT";
+      skip_blanks(text);
+    }
+    std::size_t length = 0;
+    while (length < text.size() && text[length] != ' ' && text[length] != ';') ++length;
+    const std::string_view opcode = text.substr(0, length);
+    // An encoding alone ("/* 0x... */") leaves nothing here.
+    if (opcode.empty() || opcode.front() < 'A' || opcode.front() > 'Z' || never) return;
+    count_sass(opcode, current_->instructions);
+    if (!address) return;
+    listing_.emplace_back(*address, std::string(opcode));
+    if (text.find("SR_GLOBALTIMER") != std::string_view::npos) timer_reads_.push_back(*address);
+    if (opcode.substr(0, 3) != "BRA") return;
+    const std::size_t target = text.find("0x", length);
+    if (target == std::string_view::npos || target > text.find(';')) return;
+    const auto to =
+        hexadecimal(text.substr(target + 2, text.find_first_of(" ;,)", target) - target - 2));
+    if (to && *to < *address) loops_.emplace_back(*to, *address);
+  }
+
+  /// Counts what lies in loops. After the last line, and before the next kernel.
+  void finish() {
+    for (const auto& [address, opcode] : listing_) {
+      const unsigned long at = address;
+      if (std::any_of(loops_.begin(), loops_.end(),
+                      [at](const auto& l) { return l.first <= at && at <= l.second; })) {
+        count_sass(opcode, current_->in_loops);
+        if (opcode == "NOP") ++current_->in_loops["NOP"];  // no padding here: what bar.warp is
+      }
+    }
+    if (current_ != nullptr) count_timed();
+    listing_.clear();
+    loops_.clear();
+    timer_reads_.clear();
+  }
+
+ private:
+  void count_timed() {
+    std::pair<unsigned long, unsigned long> timed{0, 0};
+    for (const auto& loop : loops_) {
+      const bool timer =
+          std::any_of(timer_reads_.begin(), timer_reads_.end(),
+                      [&loop](unsigned long at) { return loop.first <= at && at <= loop.second; });
+      if (!timer && loop.second - loop.first > timed.second - timed.first) timed = loop;
+    }
+    for (const auto& [address, opcode] : listing_) {
+      const bool inside = timed.first <= address && address <= timed.second;
+      if (timed.second > 0 && inside) ++current_->timed[opcode];
+    }
+  }
+
+  KernelCodes& kernels_;
+  KernelCode* current_ = nullptr;
+  std::vector<std::pair<unsigned long, std::string>> listing_{};  // address, opcode
+  std::vector<std::pair<unsigned long, unsigned long>> loops_{};  // first and last address
+  std::vector<unsigned long> timer_reads_{};                      // addresses
+};
+
 /// Whether `work` succeeds for each of `count` parts, as many at a time as there are cores.
 bool in_parallel(std::size_t count, const std::function<bool(std::size_t part)>& work) {
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -66,15 +223,8 @@ bool list_kernels(const std::vector<std::string>& command, KernelCodes& found) {
   return pclose(output.release()) == 0 && !found.empty();
 }
 
-}  // namespace
-
-std::string find_cuobjdump() { return find_tool("cuobjdump", "CUOBJDUMP"); }
-
-bool list_file(const std::string& cuobjdump, const std::string& file,
-               const std::string& architecture, KernelCodes& found) {
-  return list_kernels({cuobjdump, "-sass", "-arch", architecture, file}, found);
-}
-
+/// Adds all kernels of some modules, as many at a time as there are cores; false when one cannot be
+/// listed.
 bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
                   const std::vector<std::size_t>& modules, KernelCodes& found) {
   const ScratchFolder folder;
@@ -93,152 +243,6 @@ bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
   for (auto& kernels : listed) found.merge(kernels);
   return all;
 }
-
-namespace {
-
-// Machine instructions that tell how data moves, what waits, and what computes (CUDA Binary
-// Utilities, "Instruction Set Reference"). For the cluster by compiling probes for sm_90: mapa
-// becomes plain arithmetic, ld/st.shared::cluster generic LD/ST, st.async STAS, remote atomics
-// ATOM.
-constexpr std::string_view sass_groups =
-    // global, shared, local, generic memory
-    " LDG STG LDS STS LDL STL LD ST LDSM STSM"
-    // asynchronous copies: cp.async, its groups; bulk and tensor copies, stores, reductions,
-    // prefetches
-    " LDGSTS LDGDEPBAR DEPBAR ARRIVES UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG UTMAREDG UTMAPF"
-    " UTMACMDFLUSH STAS REDAS"
-    // barriers: block, mbarrier, cluster; fences
-    " BAR SYNCS UCGABAR_ARV UCGABAR_WAIT MEMBAR FENCE CCTL"
-    // programmatic dependent launch: dependents may start, wait for what this one depends on
-    " PREEXIT ACQBULK"
-    // atomics and warp exchange
-    " ATOM ATOMG ATOMS RED REDG SHFL REDUX MATCH"
-    // arithmetic
-    " FFMA FADD FMUL FMNMX DFMA DADD DMUL IADD3 VIADD IMAD IMNMX VIMNMX VIMNMX3 VIADDMNMX"
-    " VIMNMX16 MUFU POPC FLO HMMA IMMA DMMA HGMMA IGMMA QGMMA BGMMA BMMA QMMA MOVM"
-    // conversions, and calls of what the compiler emulates
-    " F2FP CALL ";
-
-// Qualifiers counted beside their group: a copy by 4 bytes where 16 were meant must be visible.
-constexpr std::string_view sass_qualifiers = " 64 128 MULTICAST ";
-constexpr std::string_view qualified_groups = " LDG STG LDS STS LDGSTS UBLKCP UTMALDG ";
-
-bool contains(std::string_view words, std::string_view word) {
-  return words.find(" " + std::string(word) + " ") != std::string_view::npos;
-}
-
-void count_sass(std::string_view opcode, std::map<std::string, int>& instructions) {
-  std::string_view rest = opcode;
-  const std::string_view group = next_field(rest, '.');
-  if (group == "NOP") return;  // padding behind the code
-  ++instructions["total"];
-  if (!contains(sass_groups, group)) return;
-  ++instructions[std::string(group)];
-  if (!contains(qualified_groups, group)) return;
-  while (!rest.empty()) {
-    const std::string_view qualifier = next_field(rest, '.');
-    if (contains(sass_qualifiers, qualifier)) {
-      ++instructions[std::string(group) + "." + std::string(qualifier)];
-    }
-  }
-}
-
-std::optional<unsigned long> hexadecimal(std::string_view digits) {
-  unsigned long value = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
-void skip_blanks(std::string_view& text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-}
-
-}  // namespace
-
-std::string_view next_field(std::string_view& text, char separator) {
-  const std::size_t at = text.find(separator);
-  const std::string_view field = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return field;
-}
-
-void SassReader::line(std::string_view text) {
-  constexpr std::string_view heading = "Function : ";
-  if (const std::size_t at = text.find(heading); at != std::string_view::npos) {
-    std::string_view name = text.substr(at + heading.size());
-    while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.remove_suffix(1);
-    finish();
-    current_ = &kernels_[std::string(name)];
-    *current_ = {"sass", {}, {}, {}};  // several objects may define it
-    return;
-  }
-  if (current_ == nullptr) return;
-  skip_blanks(text);
-  if (text.substr(0, 2) != "/*") return;
-  const std::size_t close = text.find("*/");
-  if (close == std::string_view::npos) return;
-  const std::optional<unsigned long> address = hexadecimal(text.substr(2, close - 2));
-  text.remove_prefix(close + 2);
-  skip_blanks(text);
-  if (!text.empty() && text.front() == '{') {  // dual issue, older machines
-    text.remove_prefix(1);
-    skip_blanks(text);
-  }
-  bool never = false;
-  if (!text.empty() && text.front() == '@') {
-    // ptxas puts loads that never execute ("@!PT LDS RZ, [RZ]") before some copies.
-    never = next_field(text, ' ') == "@!PT";
-    skip_blanks(text);
-  }
-  std::size_t length = 0;
-  while (length < text.size() && text[length] != ' ' && text[length] != ';') ++length;
-  const std::string_view opcode = text.substr(0, length);
-  // An encoding alone ("/* 0x... */") leaves nothing here.
-  if (opcode.empty() || opcode.front() < 'A' || opcode.front() > 'Z' || never) return;
-  count_sass(opcode, current_->instructions);
-  if (!address) return;
-  listing_.emplace_back(*address, std::string(opcode));
-  if (text.find("SR_GLOBALTIMER") != std::string_view::npos) timer_reads_.push_back(*address);
-  if (opcode.substr(0, 3) != "BRA") return;
-  const std::size_t target = text.find("0x", length);
-  if (target == std::string_view::npos || target > text.find(';')) return;
-  const auto to =
-      hexadecimal(text.substr(target + 2, text.find_first_of(" ;,)", target) - target - 2));
-  if (to && *to < *address) loops_.emplace_back(*to, *address);
-}
-
-void SassReader::finish() {
-  for (const auto& [address, opcode] : listing_) {
-    const unsigned long at = address;
-    if (std::any_of(loops_.begin(), loops_.end(),
-                    [at](const auto& l) { return l.first <= at && at <= l.second; })) {
-      count_sass(opcode, current_->in_loops);
-      if (opcode == "NOP") ++current_->in_loops["NOP"];  // no padding here: what bar.warp is
-    }
-  }
-  if (current_ != nullptr) count_timed();
-  listing_.clear();
-  loops_.clear();
-  timer_reads_.clear();
-}
-
-void SassReader::count_timed() {
-  std::pair<unsigned long, unsigned long> timed{0, 0};
-  for (const auto& loop : loops_) {
-    const bool timer =
-        std::any_of(timer_reads_.begin(), timer_reads_.end(),
-                    [&loop](unsigned long at) { return loop.first <= at && at <= loop.second; });
-    if (!timer && loop.second - loop.first > timed.second - timed.first) timed = loop;
-  }
-  for (const auto& [address, opcode] : listing_) {
-    const bool inside = timed.first <= address && address <= timed.second;
-    if (timed.second > 0 && inside) ++current_->timed[opcode];
-  }
-}
-
-namespace {
 
 /// Adds the kernels of a module, replacing those of the same name.
 void count_module(const ptx::Module& module, KernelCodes& kernels) {
@@ -272,6 +276,8 @@ void count_module(const ptx::Module& module, KernelCodes& kernels) {
 }
 
 }  // namespace
+
+std::string find_cuobjdump() { return find_tool("cuobjdump", "CUOBJDUMP"); }
 
 CodeEvidence CodeEvidence::from_sass(std::string_view text) {
   CodeEvidence evidence;
@@ -330,7 +336,9 @@ void CodeEvidence::read_all() {
     for (const char* suffix : {"", "a"}) {
       KernelCodes found;
       const std::string architecture = "sm_" + std::to_string(binary_version_) + suffix;
-      if (list_file(cuobjdump, executable_, architecture, found)) return kernels_.merge(found);
+      const std::vector<std::string> listing{cuobjdump, "-sass", "-arch", architecture,
+                                             executable_};
+      if (list_kernels(listing, found)) return kernels_.merge(found);
     }
     // It fails alike for an architecture that is not there and for want of its helper.
     reason_ = cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version_) +

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "harness/evidence/cubins.hpp"
@@ -32,45 +31,11 @@ struct KernelCode {
 /// By mangled name.
 using KernelCodes = std::map<std::string, KernelCode>;
 
-/// Takes the listing line by line: "Function : <name>", then instructions
-/// "/*0120*/  @!P0 LDG.E.128 R4, ... ;  /* encoding */" and lines that hold an encoding only. A
-/// kernel that several object files define is listed once for each, and counted once.
-class SassReader {
- public:
-  explicit SassReader(KernelCodes& kernels) : kernels_(kernels) {}
-
-  void line(std::string_view text);
-  /// Counts what lies in loops. After the last line, and before the next kernel.
-  void finish();
-
- private:
-  void count_timed();
-
-  KernelCodes& kernels_;
-  KernelCode* current_ = nullptr;
-  std::vector<std::pair<unsigned long, std::string>> listing_{};  // address, opcode
-  std::vector<std::pair<unsigned long, unsigned long>> loops_{};  // first and last address
-  std::vector<unsigned long> timer_reads_{};                      // addresses
-};
-
-/// The text up to the separator, which both are taken off `text`.
-std::string_view next_field(std::string_view& text, char separator);
-
 // The toolkit's disassembler, cuobjdump, run on the executable.
 
 /// Path of cuobjdump on this machine ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc,
 /// /usr/local/cuda/bin), "" when there is none.
 std::string find_cuobjdump();
-
-/// Adds the SASS of all kernels of a file for an architecture ("sm_90a"); false when that fails or
-/// lists nothing.
-bool list_file(const std::string& cuobjdump, const std::string& file,
-               const std::string& architecture, KernelCodes& found);
-
-/// Adds all kernels of some modules, as many at a time as there are cores; false when one cannot be
-/// listed.
-bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
-                  const std::vector<std::size_t>& modules, KernelCodes& found);
 
 class CodeEvidence {
  public:
@@ -103,7 +68,7 @@ class CodeEvidence {
 
   /// Counts of one kernel; source is "none: ..." when it is not in the code that was read.
   Kernel of(const std::string& mangled_name) const;
-  const std::map<std::string, Kernel>& kernels() const { return kernels_; }
+  const KernelCodes& kernels() const { return kernels_; }
   /// Why SASS was not read, as a sentence; empty when it was.
   const std::string& reason() const { return reason_; }
 
@@ -117,7 +82,7 @@ class CodeEvidence {
   std::optional<Cubins> cubins_;  // read when first needed
   std::set<std::size_t> listed_;  // of them
   bool read_whole_ = false;
-  std::map<std::string, Kernel> kernels_;  // by mangled name
+  KernelCodes kernels_;
   std::string reason_;
 };
 

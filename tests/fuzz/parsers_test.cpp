@@ -428,12 +428,7 @@ TEST(FuzzedCode, Sass) {
                   {"/*", "*/", "Function : ", ";", "BRA", "0x", "\n", "@"}, 6);
   std::size_t kernels = 0;
   for (int i = 0; i < 2000 * repetitions(); ++i) {
-    KernelCodes codes;
-    SassReader reader(codes);
-    std::istringstream lines(mutator.next());
-    for (std::string line; std::getline(lines, line);) reader.line(line);
-    reader.finish();
-    kernels += codes.size();
+    kernels += CodeEvidence::from_sass(mutator.next()).kernels().size();
   }
   EXPECT_GT(kernels, 500u);
 }

@@ -233,27 +233,37 @@ TEST_F(CodeOfAnExecutable, ComesFromTheDisassembler) {
   EXPECT_EQ(code.of("_Z4nonev").source, "none: the machine code has no such kernel");
 }
 
-/// An ELF file as nvcc makes them: machine code for sm_<architecture>, a section for each kernel.
-std::string module_of(int architecture, const std::vector<std::string>& kernels) {
+constexpr unsigned sm_90 = 0xa005a04, sm_80 = 0xa005004;  // flags of an ELF file
+
+/// An ELF file as nvcc makes them: sections for each kernel, .nv.info with these bytes.
+std::string made_cubin(unsigned flags, const std::vector<std::string>& kernels,
+                       const std::string& info = "", std::size_t shared = 0) {
+  Elf64_Ehdr header{};
   std::string names(1, '\0');
   std::vector<Elf64_Shdr> sections(1);
+  const auto add = [&](const std::string& name, Elf64_Word type, std::size_t size) {
+    const auto at = static_cast<Elf64_Word>(names.size());
+    sections.push_back({at, type, 0, 0, sizeof header, size, 0, 0, 1, 0});
+    names += name + '\0';
+  };
   for (const std::string& kernel : kernels) {
-    sections.emplace_back().sh_name = static_cast<Elf64_Word>(names.size());
-    names += ".text." + kernel + '\0';
+    add(".text." + kernel, SHT_PROGBITS, 0);
+    add(".nv.info." + kernel, SHT_LOPROC, info.size());
+    add(".nv.shared." + kernel, SHT_NOBITS, shared);
   }
-  Elf64_Shdr& of_names = sections.emplace_back();
-  of_names.sh_offset = sizeof(Elf64_Ehdr);
-  of_names.sh_size = names.size();
-  Elf64_Ehdr header{};
-  const char magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
-  std::copy(std::begin(magic), std::end(magic), header.e_ident);
+  add(".shstrtab", SHT_STRTAB, 0);
+  sections.back().sh_offset += info.size();
+  sections.back().sh_size = names.size();
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_machine = 190;
-  header.e_flags = 0xa000004U | static_cast<unsigned>(architecture) << 8;
-  header.e_shoff = sizeof header + names.size();
+  header.e_flags = flags;
+  header.e_shoff = sizeof header + info.size() + names.size();
   header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = static_cast<Elf64_Half>(sections.size());
   header.e_shstrndx = static_cast<Elf64_Half>(sections.size() - 1);
-  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + names +
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + info + names +
          std::string(reinterpret_cast<const char*>(sections.data()),
                      sections.size() * sizeof(Elf64_Shdr));
 }
@@ -261,11 +271,11 @@ std::string module_of(int architecture, const std::vector<std::string>& kernels)
 TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
   use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
                 "';; esac\n" + listing);
-  const std::string ours = module_of(90, {"bulk", "asynchronous"});
-  write_file(executable(), "code" + module_of(80, {"bulk"}) +
+  const std::string ours = made_cubin(sm_90, {"bulk", "asynchronous"});
+  write_file(executable(), "code" + made_cubin(sm_80, {"bulk"}) +
                                "\x7f"
                                "ELF" +
-                               ours + "data" + module_of(90, {"other"}));
+                               ours + "data" + made_cubin(sm_90, {"other"}));
   CodeEvidence code(executable(), 90);
   code.read({"bulk"});
   EXPECT_EQ(code.of("bulk").source, "sass");
@@ -281,9 +291,9 @@ TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
 TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
   use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
                 "';; esac\n" + listing);
-  const std::string wanted = module_of(90, {"bulk", "_ZN6amasia4gemm1kEv"});
-  write_file(executable(), module_of(90, {"_ZN6amasia3lud1kEv"}) + wanted +
-                               module_of(80, {"_ZN6amasia4gemm1kEv"}));
+  const std::string wanted = made_cubin(sm_90, {"bulk", "_ZN6amasia4gemm1kEv"});
+  write_file(executable(), made_cubin(sm_90, {"_ZN6amasia3lud1kEv"}) + wanted +
+                               made_cubin(sm_80, {"_ZN6amasia4gemm1kEv"}));
   CodeEvidence code(executable(), 90);
   code.read_ahead({"gemm", "histogram"});
   EXPECT_EQ(read_text(folder_ / "given"), wanted);
@@ -452,29 +462,6 @@ TEST(KernelSignature, AKernelIsMeantByItsNameInTheSource) {
   EXPECT_EQ(reason, "there are saxpy, lib::twice<float>, lib::twice<double>, nothing");
 }
 
-/// A cubin with one kernel `k`, whose .nv.info holds these bytes.
-std::string made_cubin(const std::string& info, unsigned flags, std::size_t shared) {
-  const std::string names("\0.shstrtab\0.text.k\0.nv.info.k\0.nv.shared.k\0", 44);
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_machine = 190;
-  header.e_flags = flags;
-  header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 5;
-  header.e_shstrndx = 1;
-  header.e_shoff = sizeof header + names.size() + info.size();
-  Elf64_Shdr sections[5] = {};
-  sections[1] = {1, SHT_STRTAB, 0, 0, sizeof header, names.size(), 0, 0, 1, 0};
-  sections[2] = {11, SHT_PROGBITS, 0, 0, sizeof header, 0, 0, 0, 1, 0};
-  sections[3] = {19, SHT_LOPROC, 0, 0, sizeof header + names.size(), info.size(), 0, 0, 1, 0};
-  sections[4] = {30, SHT_NOBITS, 0, 0, 0, shared, 0, 0, 1, 0};
-  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  bytes += names + info;
-  return bytes + std::string(reinterpret_cast<const char*>(sections), sizeof sections);
-}
-
 std::string info_record(char attribute, std::initializer_list<std::uint32_t> words) {
   std::string text{4, attribute, static_cast<char>(4 * words.size()), 0};
   for (const std::uint32_t word : words) {
@@ -488,18 +475,18 @@ TEST(KernelSignature, ACubinSaysTheSame) {
   const std::string info =
       info_record(0x17, {0, 1 | 8 << 16, 8 << 18 | 0x1f000}) + std::string("\x03\x1b\xff\x00", 4) +
       info_record(0x17, {0, 0, 4 << 18 | 0x1f000}) + info_record(0x05, {128, 2, 1});
-  const CodeFile file = read_code_file(made_cubin(info, 0x6005a04, 3072));
+  const CodeFile file = read_code_file(made_cubin(sm_90, {"k"}, info, 3072));
   EXPECT_EQ(file.kind, CodeFile::Kind::cubin);
   EXPECT_EQ(file.architecture, 90);
   ASSERT_EQ(file.kernels.size(), 1u);
   EXPECT_EQ(file.kernels[0].name, "k");
   EXPECT_EQ(file.kernels[0].parameters, (std::vector<std::size_t>{4, 8}));
-  const CodeFile older = read_code_file(made_cubin(info_record(0x10, {32, 8, 1}), 0x500556, 3072));
+  const CodeFile older = read_code_file(made_cubin(0x500556, {"k"}, info_record(0x10, {32, 8, 1})));
   EXPECT_EQ(older.architecture, 86) << "CUDA 12 and before: in the lowest byte";
 }
 
 TEST(KernelSignature, WhatIsCutIsRefusedAndNeverReadBeyond) {
-  const std::string whole = made_cubin(info_record(0x17, {0, 0, 4 << 18}), 0x6005a04, 0);
+  const std::string whole = made_cubin(sm_90, {"k"}, info_record(0x17, {0, 0, 4 << 18}));
   for (std::size_t size = 4; size < whole.size(); ++size) {
     const std::string cut(whole.substr(0, size));
     EXPECT_TRUE(contains(message_of<UsageError>([&] { read_code_file(cut); }), "a cubin"));
