@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -154,7 +155,8 @@ void add_roles(CLI::App& command, std::vector<Role>& roles) {
 }
 
 void add_device_index(CLI::App& command, int& index) {
-  add_number(command, "--device", index, integer_between(0, 1023), "N", "0", "index of the GPU");
+  add_number(command, "--device", index, number_between<std::int64_t>(0, 1023), "N", "0",
+             "index of the GPU");
 }
 
 void add_device_of_child(CLI::App& command, SessionOptions& session) {
@@ -173,8 +175,8 @@ void add_device(CLI::App& command, SessionOptions& session) {
 }
 
 void add_seed(CLI::App& command, std::uint64_t& seed) {
-  add_number(command, "--seed", seed, unsigned_integer(), "N", fmt::format("{}", seed),
-             "seed of the inputs");
+  add_number(command, "--seed", seed, number_between<std::uint64_t>(0, UINT64_MAX), "N",
+             fmt::format("{}", seed), "seed of the inputs");
 }
 
 void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own) {
@@ -182,7 +184,7 @@ void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own) {
   const auto otherwise = [&](const auto& value) {
     return own.empty() ? fmt::format("{}", value) : own;
   };
-  const CLI::Validator rounds = integer_between(1, 100000);
+  const CLI::Validator rounds = number_between<std::int64_t>(1, 100000);
   add_number(command, "--max-rounds", asked.max_rounds, rounds, "N", otherwise(effort.max_rounds),
              "rounds of the schedule at most");
   add_number(command, "--min-rounds", asked.min_rounds, rounds, "N",
@@ -190,10 +192,10 @@ void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own) {
              "rounds of the schedule at least");
   add_number(command, "--seconds", asked.seconds, number_between(shortest, longest, "seconds"),
              "SECONDS", otherwise(effort.seconds), "cap on the timed part of a group");
-  add_number(command, "--precision", asked.precision, number_between(1e-6, 1, ""), "SHARE",
+  add_number(command, "--precision", asked.precision, number_between(1e-6, 1.0), "SHARE",
              fmt::format("{}", effort.precision),
              "stop when every interval's half width is below this share");
-  add_number(command, "--confidence", asked.confidence, number_between(0.5, 0.999999, ""), "SHARE",
+  add_number(command, "--confidence", asked.confidence, number_between(0.5, 0.999999), "SHARE",
              fmt::format("{}", effort.confidence), "joint confidence of a group's claims");
 }
 
@@ -242,7 +244,7 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
           ->type_name("FOLDER"),
       "results/<gpu>");
   add_keeping(command, r.session);
-  add_number(command, "--sessions", r.sessions, integer_between(1, 1000), "N", "1",
+  add_number(command, "--sessions", r.sessions, number_between<std::int64_t>(1, 1000), "N", "1",
              "do all of it so many times: what differs between runs shows in no single one");
   defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
                     ->type_name("I/N"),
@@ -262,41 +264,26 @@ std::string shortened(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator number_between(double low, double high, const std::string& unit) {
+template <class Number>
+CLI::Validator number_between(Number low, Number high, const std::string& unit) {
   return CLI::Validator(
       [=](std::string& text) -> std::string {
-        const auto value = number_from<double>(text);
-        if (value && *value >= low && *value <= high) return {};  // a NaN is not
-        return fmt::format("'{}' is no number{} from {} to {}", shortened(text),
-                           unit.empty() ? "" : " of " + unit, low, high);
+        const auto value = number_from<Number>(text);
+        if (!value || !(*value >= low && *value <= high)) {  // a NaN is not
+          return fmt::format("'{}' is no {}number{} from {} to {}", shortened(text),
+                             std::is_integral_v<Number> ? "whole " : "",
+                             unit.empty() ? "" : " of " + unit, low, high);
+        }
+        // CLI11 would read a leading zero as octal.
+        if (std::is_integral_v<Number>) text = fmt::format("{}", *value);
+        return {};
       },
       "");
 }
 
-CLI::Validator integer_between(std::int64_t low, std::int64_t high) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        const auto value = number_from<std::int64_t>(text);
-        if (value && *value >= low && *value <= high) {
-          text = fmt::format("{}", *value);  // CLI11 would read a leading zero as octal
-          return {};
-        }
-        return fmt::format("'{}' is no whole number from {} to {}", shortened(text), low, high);
-      },
-      "");
-}
-
-CLI::Validator unsigned_integer() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        if (const auto value = number_from<std::uint64_t>(text)) {
-          text = fmt::format("{}", *value);
-          return {};
-        }
-        return fmt::format("'{}' is no whole number from 0 to {}", shortened(text), UINT64_MAX);
-      },
-      "");
-}
+template CLI::Validator number_between(double, double, const std::string&);
+template CLI::Validator number_between(std::int64_t, std::int64_t, const std::string&);
+template CLI::Validator number_between(std::uint64_t, std::uint64_t, const std::string&);
 
 CLI::Validator one_of(std::vector<std::string> choices) {
   const std::string list = fmt::format("{}", fmt::join(choices, ", "));

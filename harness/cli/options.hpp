@@ -89,14 +89,10 @@ void add_output(CLI::App& command, const std::string& flag, std::string& path,
 // What the value of an option may be. Each check says in one line what was expected, and CLI11 puts
 // the option's name before it.
 
-/// A finite number between the two, inclusive. `unit` is for the message: "seconds".
-CLI::Validator number_between(double low, double high, const std::string& unit);
-
-/// A whole number between the two, inclusive, in decimal digits.
-CLI::Validator integer_between(std::int64_t low, std::int64_t high);
-
-/// A whole number of 64 bits without a sign: a seed.
-CLI::Validator unsigned_integer();
+/// A finite number between the two, inclusive: double, std::int64_t or std::uint64_t, whole ones in
+/// decimal digits. `unit` is for the message: "seconds".
+template <class Number>
+CLI::Validator number_between(Number low, Number high, const std::string& unit = "");
 
 /// One of `choices`; anything else is answered with the nearest of them.
 CLI::Validator one_of(std::vector<std::string> choices);
