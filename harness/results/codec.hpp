@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -120,7 +121,7 @@ Json written_shape(const std::optional<T>& value, const Rules& rules, const Plac
 
 template <class T>
 Json written_shape(const std::vector<T>& items, const Rules& rules, const Place& at) {
-  if constexpr (is_columns<T>()) {
+  if constexpr (IsColumns<T>) {
     return written_columns(items, at);
   } else {
     Json list = Json::array();
@@ -153,7 +154,7 @@ Json written_shape(const std::vector<std::pair<std::string, T>>& pairs, const Ru
 
 template <class T>
 nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& at) {
-  if constexpr (HasFields<T>::value) {
+  if constexpr (HasFields<T>) {
     return detail::written_fields(value, at);
   } else if constexpr (HasWords<T>::value) {
     return word_of(value);
@@ -303,7 +304,7 @@ void read_shape(const At& at, const Rules& rules, std::optional<T>& value) {
 
 template <class T>
 void read_shape(const At& at, const Rules& rules, std::vector<T>& items) {
-  if constexpr (is_columns<T>()) {
+  if constexpr (IsColumns<T>) {
     read_columns(at, items);
   } else {
     items.resize(at.array_size());
@@ -332,7 +333,7 @@ void read_shape(const At& at, const Rules& rules, std::vector<std::pair<std::str
 
 template <class T>
 void read(const At& at, const Rules& rules, T& value) {
-  if constexpr (HasFields<T>::value) {
+  if constexpr (HasFields<T>) {
     detail::read_fields(at, value);
   } else if constexpr (HasWords<T>::value) {
     const auto found = find_word<T>(at.text());

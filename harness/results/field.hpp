@@ -14,12 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 
 namespace amasia {
 
@@ -96,29 +94,21 @@ consteval std::tuple<Field...> fields(Field... field) {
 template <class Struct>
 struct Fields;
 
-template <class T, class = void>
-struct HasFields : std::false_type {};
 template <class T>
-struct HasFields<T, std::void_t<decltype(Fields<T>::list)>> : std::true_type {};
+concept HasFields = requires {
+  Fields<T>::list;
+};
 
 template <class T>
-constexpr bool is_columns() {
-  if constexpr (HasFields<T>::value) {
-    return requires { Fields<T>::columns; };
-  }
-  return false;
-}
+concept IsColumns = requires {
+  Fields<T>::columns;
+};
 
 /// Calls visit(field) for each field of Struct.
 template <class Struct, class Visit>
 void for_each_field(const Visit& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, Fields<Struct>::list);
 }
-
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
 
 /// A link to the place around it, which must outlive it: nothing is put together until a message
 /// needs it, because a file has hundreds of thousands of places.

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,33 +54,13 @@ inline Json integer_schema(const Rules& rules, bool or_null) {
   return schema;
 }
 
-inline Json boolean_schema() { return {{"type", "boolean"}}; }
-
 inline Json array_schema(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
-
-inline Json map_schema(Json values) {
-  return {{"type", "object"}, {"additionalProperties", std::move(values)}};
-}
-
-inline Json nullable_schema(Json schema) {
-  return {{"oneOf", {{{"type", "null"}}, std::move(schema)}}};
-}
-
-inline Json indices_schema() { return array_schema({{"type", "integer"}, {"minimum", 0}}); }
-
-inline Json parameters_schema() {
-  return {{"type", "object"},
-          {"minProperties", 1},
-          {"additionalProperties", {{"type", {"string", "integer"}}}}};
-}
-
-inline Json words_schema(const std::vector<std::string_view>& words) { return {{"enum", words}}; }
 
 template <class Enum>
 Json word_schema(bool or_none) {
   std::vector<std::string_view> words(std::begin(Words<Enum>::list), std::end(Words<Enum>::list));
   if (or_none) words.insert(words.begin(), "");
-  return words_schema(words);
+  return {{"enum", words}};
 }
 
 /// The members of an object so far.
@@ -118,10 +99,10 @@ inline Json reference_to(std::string_view of, Json& definitions, Json (*make)(Js
 template <class Value>
 Json member_schema(const Rules& rules, bool column, Json& definitions) {
   if (rules.shared || (column && std::is_same_v<Value, bool>)) {
-    return indices_schema();
+    return array_schema({{"type", "integer"}, {"minimum", 0}});  // indices
   }
   if (column) return array_schema(schema_of<Value>(rules, definitions));
-  if constexpr (IsOptional<Value>::value) {
+  if constexpr (requires(Value value) { value.has_value(); }) {
     // What is none is left out.
     if (rules.optional) return schema_of<typename Value::value_type>(rules, definitions);
   }
@@ -135,7 +116,7 @@ Json struct_schema(Json& definitions) {
   for_each_field<Struct>([&](const auto& field) {
     using Value = typename std::decay_t<decltype(field)>::Value;
     members.add(field.name, field.rules,
-                member_schema<Value>(field.rules, is_columns<Struct>(), definitions));
+                member_schema<Value>(field.rules, IsColumns<Struct>, definitions));
   });
   std::string_view meaning;
   if constexpr (requires { Fields<Struct>::meaning; }) meaning = Fields<Struct>::meaning;
@@ -145,12 +126,12 @@ Json struct_schema(Json& definitions) {
 template <class T>
 struct SchemaOf {
   static Json of(const Rules& rules, Json& definitions) {
-    if constexpr (HasFields<T>::value) {
+    if constexpr (HasFields<T>) {
       return reference_to(Fields<T>::name, definitions, struct_schema<T>);
     } else if constexpr (HasWords<T>::value) {
       return word_schema<T>(false);
     } else if constexpr (std::is_same_v<T, bool>) {
-      return boolean_schema();
+      return {{"type", "boolean"}};
     } else if constexpr (std::is_floating_point_v<T>) {
       Json schema = number_schema(rules, rules.infinite_is_null);
       if (std::is_same_v<T, float>) schema["format"] = "float32";
@@ -174,7 +155,7 @@ struct SchemaOf<std::optional<T>> {
     } else if constexpr (std::is_integral_v<T>) {
       return integer_schema(rules, true);
     } else {
-      return nullable_schema(schema_of<T>(rules, definitions));
+      return {{"oneOf", {{{"type", "null"}}, schema_of<T>(rules, definitions)}}};
     }
   }
 };
@@ -182,7 +163,7 @@ struct SchemaOf<std::optional<T>> {
 template <class T>
 struct SchemaOf<std::vector<T>> {
   static Json of(const Rules& rules, Json& definitions) {
-    if constexpr (is_columns<T>()) {
+    if constexpr (IsColumns<T>) {
       return reference_to(Fields<T>::name, definitions, struct_schema<T>);
     } else {
       Json schema = array_schema(schema_of<T>(rules, definitions));
@@ -195,7 +176,7 @@ struct SchemaOf<std::vector<T>> {
 template <class T>
 struct SchemaOf<std::map<std::string, T>> {
   static Json of(const Rules& rules, Json& definitions) {
-    return map_schema(schema_of<T>(rules, definitions));
+    return {{"type", "object"}, {"additionalProperties", schema_of<T>(rules, definitions)}};
   }
 };
 
@@ -204,7 +185,11 @@ struct SchemaOf<std::vector<std::pair<std::string, T>>> : SchemaOf<std::map<std:
 
 template <>
 struct SchemaOf<Parameters> {
-  static Json of(const Rules&, Json&) { return parameters_schema(); }
+  static Json of(const Rules&, Json&) {
+    return {{"type", "object"},
+            {"minProperties", 1},
+            {"additionalProperties", {{"type", {"string", "integer"}}}}};
+  }
 };
 
 }  // namespace detail
