@@ -179,7 +179,7 @@ def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
     out = tmp_path / "gbench.json"
     runner("amasia-gbench")(
         *("pathfinder/tma", "--preset", "smoke", "--cache", "cold,hot", "--launch", "stream,graph"),
-        *("--roles", "iso,best", "--ceilings", "measure"),
+        *("--roles", "iso,best"),
         *("--benchmark_filter=rows=41,cols=433", "--benchmark_min_time=0.01"),
         *("--benchmark_repetitions=3", f"--benchmark_out={out}"),
         status=0,
@@ -190,7 +190,6 @@ def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
     assert {e["name"].split("/")[4] for e in entries} == {"cold", "hot"}
     assert {e["name"].split("/")[5] for e in entries} == {"stream", "graph"}
     assert all(e["real_time"] > 0 and "error_message" not in e for e in entries)
-    assert all(0 < e["floor"] <= 1 for e in entries if "/cold/" in e["name"])
     points = ("launch/launches", "--benchmark_repetitions=3", f"--benchmark_out={out}")
     runner("amasia-gbench")(*points, status=0)
     entries = [e for e in json.loads(out.read_text())["benchmarks"] if "error_message" not in e]
