@@ -46,10 +46,7 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
       {"cold_method", "flush: 4 x L2 read before each run"},
   };
   settings.merge(settings_of(c));
-  Provenance p = collect_provenance(argv, c.study, settings, r.record_host);
-  p.device = queried.device;
-  p.device_state = queried.device_state;
-  return p;
+  return collect_provenance(argv, c.study, settings, r.record_host, queried);
 }
 
 /// What the run will not know of its device, a line each.
@@ -308,7 +305,7 @@ std::string microbenchmark_lines(const Preview& p) {
     const std::string scope = m.scope == Scope::quick ? "quick" : "full";
     std::string cost = "points and time unknown without a device";
     if (p.machine.device) {
-      const std::size_t points = expected_points(m, *p.machine.device);
+      const std::size_t points = planned_points(m, *p.machine.device).size();
       cost = fmt::format("{} points, about {}", points, duration(expected_seconds(m, points)));
     }
     text += wrapped("", fmt::format("{} ({}): {}", m.name, scope, cost), 2);

@@ -62,7 +62,7 @@ using Pass = std::function<SessionOutcome(const Provenance& before, const Sessio
 /// Every session is a run with a file of its own beside `options.out` ("run.session-2.json"), with
 /// all that makes a run survive; at the end they become the sessions of `out`, and go. With resume,
 /// finished sessions are kept, and a finished `out` of fewer sessions gets the missing ones.
-/// Throws as Journal::open() and run_session().
+/// Throws as Journal and run_session().
 SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass& pass);
 
 }  // namespace amasia

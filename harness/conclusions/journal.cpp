@@ -122,138 +122,119 @@ OpenFile locked(const std::string& path) {
   }
 }
 
+std::string line_of(const std::vector<Ceiling>& set) {
+  Json array = Json::array();
+  for (const Ceiling& ceiling : set) array.push_back(to_json(ceiling));
+  return sealed_line(Json{{"ceilings", std::move(array)}});
+}
+std::string line_of(const GroupResult& group) {
+  return sealed_line(Json{{"group", to_json(group)}});
+}
+std::string line_of(const MicrobenchmarkResult& result) {
+  return sealed_line(Json{{"microbenchmark", to_json(result)}});
+}
 }  // namespace
 
-struct Journal::State {
-  Destination out;
-  std::string path;
-  Provenance now;
-  OpenFile file{};
-  bool begun = false;     // it has its first line
-  bool added = false;     // something was finished that `out` does not have
-  ResultFile finished{};  // its provenance is now's
-  std::vector<std::string> damaged{};
+std::string Journal::first_lines() const {
+  std::string text = sealed_line(Json{{"schema", journal_schema},
+                                      {"version", result_schema_version},
+                                      {"provenance", to_json(now_)}});
+  if (!finished_.ceilings.empty()) text += line_of(finished_.ceilings);
+  for (const MicrobenchmarkResult& m : finished_.microbenchmarks) text += line_of(m);
+  for (const GroupResult& group : finished_.groups) text += line_of(group);
+  return text;
+}
 
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  State(Destination destination, Provenance provenance)
-      : out(std::move(destination)), path(out.path + ".journal"), now(std::move(provenance)) {}
-  ~State() {
-    if (file.is_open() && !begun) ::unlink(path.c_str());  // empty
+void Journal::fail(const std::string& reason) const {
+  throw ResultError(path_ + ": cannot be written: " + reason);
+}
+
+/// The journal of a new run: its first line.
+void Journal::begin() {
+  if (!file_.write_durably(first_lines())) fail(system_reason());
+  begun_ = true;
+  sync_parent_directory(path_);
+}
+
+/// The journal of a run that continues a finished file, in one step: a part of it, left by a
+/// kill, would outrank the file that has it all.
+void Journal::begin_with_what_is_finished() {
+  FileBeside whole = create_beside(path_);
+  OpenFile next;
+  if (whole.file.is_open() && whole.file.write_durably(first_lines()) && whole.file.close()) {
+    next = OpenFile(whole.name, O_RDWR | O_APPEND);
   }
-
-  std::string first_lines() const {
-    std::string text = sealed_line(Json{{"schema", journal_schema},
-                                        {"version", result_schema_version},
-                                        {"provenance", to_json(now)}});
-    if (!finished.ceilings.empty()) text += line_of(finished.ceilings);
-    for (const MicrobenchmarkResult& m : finished.microbenchmarks) text += line_of(m);
-    for (const GroupResult& group : finished.groups) text += line_of(group);
-    return text;
-  }
-
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw ResultError(path + ": cannot be written: " + reason);
-  }
-
-  /// The journal of a new run: its first line.
-  void begin() {
-    if (!file.write_durably(first_lines())) fail(system_reason());
-    begun = true;
-    sync_parent_directory(path);
-  }
-
-  /// The journal of a run that continues a finished file, in one step: a part of it, left by a
-  /// kill, would outrank the file that has it all.
-  void begin_with_what_is_finished() {
-    FileBeside whole = create_beside(path);
-    OpenFile next;
-    if (whole.file.is_open() && whole.file.write_durably(first_lines()) && whole.file.close()) {
-      next = OpenFile(whole.name, O_RDWR | O_APPEND);
-    }
-    if (!next.is_open() || ::flock(next.get(), LOCK_EX | LOCK_NB) != 0 ||
-        ::rename(whole.name.c_str(), path.c_str()) != 0) {
-      const std::string reason = system_reason();
-      ::unlink(whole.name.c_str());
-      fail(reason);
-    }
-    file = std::move(next);  // the lock on the old one ends here, the new one has its own
-    begun = true;
-    sync_parent_directory(path);
-  }
-
-  void append(const std::string& line) {
-    added = true;
-    if (out.special) return;
-    if (!begun) begin_with_what_is_finished();
-    const off_t whole = ::lseek(file.get(), 0, SEEK_END);
-    if (file.write_durably(line)) return;
+  if (!next.is_open() || ::flock(next.get(), LOCK_EX | LOCK_NB) != 0 ||
+      ::rename(whole.name.c_str(), path_.c_str()) != 0) {
     const std::string reason = system_reason();
-    // Take the half-written line back, so that a later one does not continue it.
-    const bool repaired = whole >= 0 && ::ftruncate(file.get(), whole) == 0;
-    fail(
-        reason + (repaired ? "" : "; its last line is damaged") +
-        "; what was finished before is in it: free some space, then continue with the same command "
-        "and --resume");
+    ::unlink(whole.name.c_str());
+    fail(reason);
   }
+  file_ = std::move(next);  // the lock on the old one ends here, the new one has its own
+  begun_ = true;
+  sync_parent_directory(path_);
+}
 
-  /// The result file. Where it cannot be written, the error says what holds everything.
-  void write(const ResultFile& result) const {
-    try {
-      write_result_file(out.path, result);
-    } catch (const ResultError& error) {
-      if (!out.special) {
-        throw ResultError(
-            fmt::format("{}; all that was measured is in {}: {} makes a result file of it",
-                        error.what(), path, in_shell({"amasia", "merge", path, "--out", "FILE"})));
-      }
-      std::error_code none;
-      const std::string kept = (std::filesystem::temp_directory_path(none) /
-                                fmt::format("amasia-{}.json.gz", ::getpid()))
-                                   .string();
-      write_result_file(kept, result);
-      throw ResultError(fmt::format("{}; the results are in {}", error.what(), kept));
+void Journal::append(const std::string& line) {
+  added_ = true;
+  if (out_.special) return;
+  if (!begun_) begin_with_what_is_finished();
+  const off_t whole = ::lseek(file_.get(), 0, SEEK_END);
+  if (file_.write_durably(line)) return;
+  const std::string reason = system_reason();
+  // Take the half-written line back, so that a later one does not continue it.
+  const bool repaired = whole >= 0 && ::ftruncate(file_.get(), whole) == 0;
+  fail(reason + (repaired ? "" : "; its last line is damaged") +
+       "; what was finished before is in it: free some space, then continue with the same command "
+       "and --resume");
+}
+
+/// The result file. Where it cannot be written, the error says what holds everything.
+void Journal::write(const ResultFile& result) const {
+  try {
+    write_result_file(out_.path, result);
+  } catch (const ResultError& error) {
+    if (!out_.special) {
+      throw ResultError(
+          fmt::format("{}; all that was measured is in {}: {} makes a result file of it",
+                      error.what(), path_, in_shell({"amasia", "merge", path_, "--out", "FILE"})));
     }
+    std::error_code none;
+    const std::string kept =
+        (std::filesystem::temp_directory_path(none) / fmt::format("amasia-{}.json.gz", ::getpid()))
+            .string();
+    write_result_file(kept, result);
+    throw ResultError(fmt::format("{}; the results are in {}", error.what(), kept));
   }
+}
 
-  static std::string line_of(const std::vector<Ceiling>& set) {
-    Json array = Json::array();
-    for (const Ceiling& ceiling : set) array.push_back(to_json(ceiling));
-    return sealed_line(Json{{"ceilings", std::move(array)}});
-  }
-  static std::string line_of(const GroupResult& group) {
-    return sealed_line(Json{{"group", to_json(group)}});
-  }
-  static std::string line_of(const MicrobenchmarkResult& result) {
-    return sealed_line(Json{{"microbenchmark", to_json(result)}});
-  }
-};
+Journal::Journal(Destination out, Provenance now)
+    : out_(std::move(out)), path_(out_.path + ".journal"), now_(std::move(now)) {}
 
-Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Journal::Journal(Journal&&) noexcept = default;
-Journal& Journal::operator=(Journal&&) noexcept = default;
-Journal::~Journal() = default;
+Journal::~Journal() {
+  if (file_.is_open() && !begun_) ::unlink(path_.c_str());  // empty
+}
 
-Journal Journal::open(const std::string& out, const Provenance& now, Existing existing) {
-  auto state = std::make_unique<State>(destination_of(out), now);
-  if (state->out.special) return Journal(std::move(state));
-  const std::string& path = state->path;
+// The destructor of what the other constructor made cleans up after an exception.
+Journal::Journal(const std::string& out, Provenance now, Existing existing)
+    : Journal(destination_of(out), std::move(now)) {
+  if (out_.special) return;
   // The lock first: nothing of another run may be read half-written, and none of it touched.
-  state->file = locked(path);
+  file_ = locked(path_);
 
   struct stat found {};
-  state->begun = ::fstat(state->file.get(), &found) != 0 || found.st_size > 0;
+  begun_ = ::fstat(file_.get(), &found) != 0 || found.st_size > 0;
 
-  Contents contents = contents_of(path);
+  Contents contents = contents_of(path_);
   ResultFile& file = contents.file;
   const std::size_t results = file.groups.size() + file.microbenchmarks.size();
   const bool interrupted = results > 0 || !file.ceilings.empty() || !contents.damaged.empty();
   std::error_code error;
-  const auto bytes = std::filesystem::file_size(state->out.path, error);
+  const auto bytes = std::filesystem::file_size(out_.path, error);
   const bool finished = !error && bytes > 0;
   if (existing == Existing::refuse && interrupted) {
     throw UsageError(
-        path + ": holds " + std::to_string(results) +
+        path_ + ": holds " + std::to_string(results) +
         " finished groups of an interrupted run; continue it with --resume, or start over with "
         "--overwrite");
   }
@@ -267,7 +248,7 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
   if (continues_file) {
     // The run had finished: its result file is what there is to continue, a repeated array job then
     // measures nothing twice.
-    file = read_result_file(state->out.path);
+    file = read_result_file(out_.path);
   }
   if (file.ceilings.empty()) {  // floors go with the ceilings that they are from
     for (GroupResult& group : file.groups) {
@@ -276,51 +257,45 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
     }
   }
   if (continues_journal || continues_file) {
-    if (const auto why = disagreement(file.provenance, now, measured_code(file),
+    if (const auto why = disagreement(file.provenance, now_, measured_code(file),
                                       /*same_gpu=*/true)) {
-      throw ResultError((continues_file ? out : path) +
+      throw ResultError((continues_file ? out : path_) +
                         ": cannot be resumed, it differs from this run in " + *why +
                         "; remove it to start over");
     }
-    state->finished = std::move(file);
+    finished_ = std::move(file);
   }
   if (!contents.damaged.empty() && continues_journal) {
     // A copy for a person to look at; the journal itself goes on with what is whole.
-    const std::string kept = path + ".damaged";
-    std::filesystem::copy_file(path, kept, std::filesystem::copy_options::overwrite_existing,
+    const std::string kept = path_ + ".damaged";
+    std::filesystem::copy_file(path_, kept, std::filesystem::copy_options::overwrite_existing,
                                error);
     if (error) throw UsageError(kept + ": cannot be written: " + error.message());
-    state->begin_with_what_is_finished();
-    state->damaged = std::move(contents.damaged);
-    state->added = true;
-    return Journal(std::move(state));
+    begin_with_what_is_finished();
+    damaged_ = std::move(contents.damaged);
+    added_ = true;
+    return;
   }
   const std::size_t keep = continues_journal ? contents.whole_bytes : 0;
-  if (::ftruncate(state->file.get(), static_cast<off_t>(keep)) != 0) {
-    throw UsageError(path + ": cannot be written: " + system_reason());
+  if (::ftruncate(file_.get(), static_cast<off_t>(keep)) != 0) {
+    throw UsageError(path_ + ": cannot be written: " + system_reason());
   }
-  state->begun = continues_journal;
+  begun_ = continues_journal;
   // Behind a finished file it stays empty until there is something to add.
-  state->added = !continues_file;
-  if (!continues_journal && !continues_file) state->begin();
-  return Journal(std::move(state));
+  added_ = !continues_file;
+  if (!continues_journal && !continues_file) begin();
 }
 
-const ResultFile& Journal::finished() const { return state_->finished; }
-const std::vector<std::string>& Journal::damaged() const { return state_->damaged; }
-
-void Journal::append(const std::vector<Ceiling>& ceilings) {
-  state_->append(State::line_of(ceilings));
-}
-void Journal::append(const GroupResult& group) { state_->append(State::line_of(group)); }
-void Journal::append(const MicrobenchmarkResult& result) { state_->append(State::line_of(result)); }
+void Journal::append(const std::vector<Ceiling>& ceilings) { append(line_of(ceilings)); }
+void Journal::append(const GroupResult& group) { append(line_of(group)); }
+void Journal::append(const MicrobenchmarkResult& result) { append(line_of(result)); }
 
 void Journal::finish(const ResultFile& file) {
-  if (state_->added) state_->write(file);
+  if (added_) write(file);
   // Only now: until the result is on the disk, the journal is all there is of it.
-  if (state_->file.is_open()) ::unlink(state_->path.c_str());
-  state_->begun = true;  // nothing is left to be removed
-  state_->file.close();
+  if (file_.is_open()) ::unlink(path_.c_str());
+  begun_ = true;  // nothing is left to be removed
+  file_.close();
 }
 
 ResultFile read_journal(const std::string& path) {

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/results/result.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 
@@ -22,16 +22,16 @@ class Journal {
   /// continues a finished `out`. A device or FIFO has no journal. Throws UsageError where
   /// `existing` refuses what is there, and when the journal is open elsewhere or cannot be written;
   /// ResultError when it is malformed, or its settings, build, GPU or sources differ from now.
-  static Journal open(const std::string& out, const Provenance& now, Existing existing);
-  Journal(Journal&&) noexcept;
-  Journal& operator=(Journal&&) noexcept;
+  Journal(const std::string& out, Provenance now, Existing existing);
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
   ~Journal();
 
   /// What an earlier run had finished, as it was measured.
-  const ResultFile& finished() const;
+  const ResultFile& finished() const { return finished_; }
   /// What it had finished and is not believed, each with the reason: "hotspot rows=512 cold stream
   /// (run.json.journal:3: ...)". The journal as it was is in `<out>.journal.damaged`.
-  const std::vector<std::string>& damaged() const;
+  const std::vector<std::string>& damaged() const { return damaged_; }
 
   /// On disk when they return. Throw ResultError (disk full), the journal is then as before.
   void append(const std::vector<Ceiling>& ceilings);
@@ -41,12 +41,25 @@ class Journal {
   void finish(const ResultFile& file);
 
  private:
-  struct State;
-  explicit Journal(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  Journal(Destination out, Provenance now);
+  std::string first_lines() const;
+  [[noreturn]] void fail(const std::string& reason) const;
+  void begin();
+  void begin_with_what_is_finished();
+  void append(const std::string& line);
+  void write(const ResultFile& result) const;
+
+  Destination out_;
+  std::string path_;
+  Provenance now_;
+  OpenFile file_{};
+  bool begun_ = false;     // it has its first line
+  bool added_ = false;     // something was finished that `out` does not have
+  ResultFile finished_{};  // its provenance is now's
+  std::vector<std::string> damaged_{};
 };
 
-/// What an interrupted run had finished. Throws ResultError as open() does, and when nothing is in
+/// What an interrupted run had finished. Throws ResultError as Journal does, and when nothing is in
 /// it.
 ResultFile read_journal(const std::string& path);
 

@@ -268,9 +268,8 @@ ResultFile measured(const Implementations& implementations) {
   const Provenance queried = query_in_child(options);
 
   ResultFile file;
-  file.provenance = collect_provenance(implementations.argv, "", settings_of(implementations));
-  file.provenance.device = queried.device;
-  file.provenance.device_state = queried.device_state;
+  file.provenance =
+      collect_provenance(implementations.argv, "", settings_of(implementations), false, queried);
   Completion completion(queried.device, {}, CodeEvidence("", queried.device.compute_capability));
   Circumstances around;
   around.state_at_start = queried.device_state;

@@ -100,7 +100,16 @@ std::vector<AppCases> app_cases_of(const CampaignRequest& request) {
 
 void refuse_too_large(const std::vector<AppCases>& cases, const CampaignRequest& request,
                       const Device& device) {
-  for (const AppCases& c : cases) refuse_too_large(*c.app, c.sizes, request.sizes, device);
+  if (request.sizes.given.empty()) return;
+  for (const AppCases& c : cases) {
+    for (const Parameters& size : c.sizes) {
+      if (fits(*c.app, size, device)) continue;
+      throw UsageError(fmt::format(
+          "{} {} needs {} bytes of device memory, {} are available: choose a smaller "
+          "size",
+          c.app->name(), size.to_string(), c.app->device_bytes(size), device.free_bytes));
+    }
+  }
 }
 
 Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
@@ -171,10 +180,6 @@ std::int64_t device_bytes(const PlannedGroup& group) {
   return find_app(group.key.app)->device_bytes(group.key.size);
 }
 
-std::size_t expected_points(const PlannedMicrobenchmark& plan, const Device& device) {
-  return planned_points(plan, device).size();
-}
-
 double expected_seconds(const Campaign& campaign, const std::optional<Device>& device) {
   double seconds = campaign.ceilings ? expected_ceiling_seconds : 0;
   for (const PlannedGroup& g : campaign.groups) {
@@ -183,7 +188,7 @@ double expected_seconds(const Campaign& campaign, const std::optional<Device>& d
   }
   if (!device) return seconds;
   for (const PlannedMicrobenchmark& m : campaign.microbenchmarks) {
-    seconds += expected_seconds(m, expected_points(m, *device));
+    seconds += expected_seconds(m, planned_points(m, *device).size());
   }
   return seconds;
 }

@@ -84,7 +84,8 @@ Cases cases_of(const CampaignRequest& request);
 /// Apps only: what `tune` and `verify` work on.
 std::vector<AppCases> app_cases_of(const CampaignRequest& request);
 
-/// A size given one by one that does not fit in the device's memory: UsageError.
+/// A size the user asked for must fit in device memory (UsageError); one of a preset is skipped
+/// with the reason later.
 void refuse_too_large(const std::vector<AppCases>& cases, const CampaignRequest& request,
                       const Device& device);
 
@@ -112,9 +113,6 @@ inline constexpr double expected_ceiling_seconds = 10;
 
 /// Device memory of one instance at the group's size, all variants' scratch included.
 std::int64_t device_bytes(const PlannedGroup& group);
-
-/// How many points of the microbenchmark this device is asked for.
-std::size_t expected_points(const PlannedMicrobenchmark& plan, const Device& device);
 
 /// All of the campaign on this device, groups that do not fit left out. Without a device the time
 /// of the groups and ceilings; the points of microbenchmarks are not known then.

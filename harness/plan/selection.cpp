@@ -158,18 +158,6 @@ bool fits(const App& app, const Parameters& size, const Device& device) {
   return app.device_bytes(size) <= static_cast<std::int64_t>(device.free_bytes);
 }
 
-void refuse_too_large(const App& app, const std::vector<Parameters>& sizes,
-                      const SizeRequest& request, const Device& device) {
-  if (request.given.empty()) return;
-  for (const Parameters& size : sizes) {
-    if (fits(app, size, device)) continue;
-    throw UsageError(
-        fmt::format("{} {} needs {} bytes of device memory, {} are available: choose "
-                    "a smaller size",
-                    app.name(), size.to_string(), app.device_bytes(size), device.free_bytes));
-  }
-}
-
 Shard parse_shard(const std::string& text) {
   const std::size_t slash = text.find('/');
   Shard shard{0, 0};
@@ -183,19 +171,6 @@ Shard parse_shard(const std::string& text) {
                                  most_shards));
   }
   return shard;
-}
-
-std::vector<std::size_t> shard_members(std::size_t count, int i, int n) {
-  if (n < 1 || i < 1 || i > n) {
-    throw UsageError(fmt::format("shard {}/{}: expected i/n with 1 <= i <= n", i, n));
-  }
-  // Dealt like cards, not cut into blocks: neighbours in a plan are the same app at growing sizes.
-  std::vector<std::size_t> members;
-  for (std::size_t member = static_cast<std::size_t>(i - 1); member < count;
-       member += static_cast<std::size_t>(n)) {
-    members.push_back(member);
-  }
-  return members;
 }
 
 }  // namespace amasia

@@ -62,11 +62,6 @@ struct SizeRequest {
 std::vector<Parameters> sizes_of(const App& app, const SizeRequest& request,
                                  std::size_t apps_selected);
 
-/// A size the user asked for must fit in device memory (UsageError); one of a preset is skipped
-/// with the reason later.
-void refuse_too_large(const App& app, const std::vector<Parameters>& sizes,
-                      const SizeRequest& request, const Device& device);
-
 /// Whether the free memory of the device holds the app's instance of this size.
 bool fits(const App& app, const Parameters& size, const Device& device);
 
@@ -79,17 +74,15 @@ struct Shard {
 /// "3/16". Throws UsageError unless 1 <= i <= n and n is at most a million.
 Shard parse_shard(const std::string& text);
 
-/// The part of 0..count-1 that shard `i` of `n` (1-based) runs: over all i disjoint, complete and
-/// the same on every machine. Throws UsageError unless 1 <= i <= n.
-std::vector<std::size_t> shard_members(std::size_t count, int i, int n);
-
-/// The shard's part of `planned`, all of it without a shard.
+/// The shard's part of `planned`, all of it without a shard. Dealt like cards, not cut into blocks:
+/// neighbours in a plan are the same app at growing sizes.
 template <class Planned>
 std::vector<Planned> keep_shard(std::vector<Planned> planned, const std::optional<Shard>& shard) {
   if (!shard) return planned;
   std::vector<Planned> mine;
-  for (const std::size_t member : shard_members(planned.size(), shard->index, shard->count)) {
-    mine.push_back(std::move(planned[member]));
+  for (auto i = static_cast<std::size_t>(shard->index - 1); i < planned.size();
+       i += static_cast<std::size_t>(shard->count)) {
+    mine.push_back(std::move(planned[i]));
   }
   return mine;
 }

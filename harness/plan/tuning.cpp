@@ -113,10 +113,12 @@ TuningTable TuningTable::read(const std::string& path) {
 }
 
 void TuningTable::write(const std::string& path) const {
-  write_text_file(path, dump_json({{"schema", tuning_schema_name},
-                                   {"version", tuning_version},
-                                   {"devices", written(devices_, any_value, Place())},
-                                   {"entries", written(entries_, any_value, Place())}}));
+  const Json json{{"schema", tuning_schema_name},
+                  {"version", tuning_version},
+                  {"devices", written(devices_, any_value, Place())},
+                  {"entries", written(entries_, any_value, Place())}};
+  // A path in a size may be no UTF-8.
+  write_text_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 void add_winners(const std::string& path, const Device& device,

@@ -107,9 +107,8 @@ std::string without_folders(std::string_view argument) {
 }
 
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
-                              const std::map<std::string, std::string>& settings,
-                              bool record_host) {
-  Provenance p;
+                              const std::map<std::string, std::string>& settings, bool record_host,
+                              Provenance p) {
   for (const std::string& argument : argv) p.argv.push_back(without_folders(argument));
   p.study = study;
   p.settings = settings;

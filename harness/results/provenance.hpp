@@ -32,11 +32,11 @@ const std::string& harness_digest();
 /// tells whose machine this was (home folders carry names) and nothing of the run.
 std::string without_folders(std::string_view argument);
 
-/// Everything known without a GPU. `device` and `device_state` are left for the caller; the host
-/// name is recorded only when `record_host`, and of absolute paths in argv only the last component.
+/// Adds to `p`, which has the device and its state, what is known without a GPU. The host name is
+/// recorded only when `record_host`, and of absolute paths in argv only the last component.
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
                               const std::map<std::string, std::string>& settings,
-                              bool record_host = false);
+                              bool record_host = false, Provenance p = {});
 
 /// Of the project, as `--version` tells it.
 std::string_view suite_version();

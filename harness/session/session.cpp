@@ -51,6 +51,17 @@ ChildOutcome perform_whole(const Json& task, double seconds, const SessionOption
   return outcome;
 }
 
+/// Of an app loaded at run time it says what from.
+Json group_task(const PlannedGroup& plan, int device_index) {
+  Json task{{"task", "group"}, {"index", device_index}, {"plan", to_json(plan)}};
+  const App* const app = find_app(plan.key.app);
+  if (app != nullptr && !app->description().empty()) {
+    task["user_kernel"] = {{"description", app->description()},
+                           {"digest", digest_of_user_app(plan.key.app)}};
+  }
+  return task;
+}
+
 /// How a plan is performed by children, and what is made of what became of one.
 template <class Result>
 struct IsolatedSteps {
@@ -219,8 +230,11 @@ Provenance query_in_child(const SessionOptions& options) {
 
 Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,
                         const SessionOptions& options) {
-  const ChildOutcome outcome =
-      perform_whole(reference_task(app, size, seed), options.step_seconds, options);
+  const Json task{{"task", "reference"},
+                  {"app", app},
+                  {"size", std::map(size.values().begin(), size.values().end())},
+                  {"seed", seed}};
+  const ChildOutcome outcome = perform_whole(task, options.step_seconds, options);
   if (outcome.finished) return verdict_from_json(outcome.result);
   Verdict none;
   none.norm = "no verdict";
@@ -234,8 +248,9 @@ void load_libraries(const Description& d, UserApp& app, const SessionOptions& op
   for (std::size_t i = 0; i < d.implementations.size(); ++i) {
     const ImplementationDescription& about = d.implementations[i];
     if (!about.is_library) continue;
+    const Json task{{"task", "library"}, {"description", d.path}, {"implementation", i}};
     const ChildOutcome outcome =
-        perform(library_task(d.path, i), options.step_seconds, options, [](const std::string&) {});
+        perform(task, options.step_seconds, options, [](const std::string&) {});
     if (outcome.interrupted) throw Interrupted();
     std::string& broken = app.implementations[i].broken;
     if (outcome.finished && outcome.result.is_object() && outcome.result.contains("objection")) {
@@ -401,7 +416,7 @@ class Session {
   }
 
   void open_journal() {
-    journal_.emplace(Journal::open(options_.out, file_.provenance, options_.existing));
+    journal_.emplace(options_.out, file_.provenance, options_.existing);
     const ResultFile& finished = journal_->finished();
     file_.ceilings = finished.ceilings;
     file_.groups = finished.groups;
@@ -517,8 +532,6 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Linux grants more memory than there is, and ends the process that uses it. With a limit at what
 /// there is an allocation fails instead.
 void limit_memory() {
@@ -571,29 +584,7 @@ Json load_library(const Json& task) {
 
 }  // namespace
 
-Json group_task(const PlannedGroup& plan, int device_index) {
-  Json task{{"task", "group"}, {"index", device_index}, {"plan", to_json(plan)}};
-  const App* const app = find_app(plan.key.app);
-  if (app != nullptr && !app->description().empty()) {
-    task["user_kernel"] = {{"description", app->description()},
-                           {"digest", digest_of_user_app(plan.key.app)}};
-  }
-  return task;
-}
-
-Json library_task(const std::string& description, std::size_t implementation) {
-  return {{"task", "library"}, {"description", description}, {"implementation", implementation}};
-}
-
-Json reference_task(const std::string& app, const Parameters& size, std::uint64_t seed) {
-  return {{"task", "reference"},
-          {"app", app},
-          {"size", std::map(size.values().begin(), size.values().end())},
-          {"seed", seed}};
-}
-
-nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
-                                    const ProgressSink& progress) {
+Json perform_task(const Json& task, const ProgressSink& progress) {
   const std::string name = task.at("task").get<std::string>();
   if (name == "reference") return check_reference(task);
   if (name == "library") return load_library(task);
@@ -605,7 +596,7 @@ nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
     return to_json(p);
   }
   if (name == "ceilings") {
-    auto array = nlohmann::ordered_json::array();
+    Json array = Json::array();
     for (const Ceiling& c :
          measure_ceilings(*instrument, task.at("samples").get<int>(), progress)) {
       array.push_back(to_json(c));
@@ -638,7 +629,7 @@ void Progress::begin(const std::string& name, double expected_seconds) {
   ++current_;
   name_ = name;
   expected_current_ = expected_seconds;
-  case_begin_ = std::chrono::steady_clock::now();
+  watch_ = {};
   if (terminal_) rewrite(fmt::format("[{}/{}] {}  ETA {}", current_, cases_, name_, eta()));
 }
 
@@ -647,7 +638,7 @@ void Progress::note(const std::string& line) {
 }
 
 void Progress::end(const std::string& line) {
-  spent_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - case_begin_).count();
+  spent_ += watch_.seconds();
   expected_left_ -= expected_current_;
   expected_done_ += expected_current_;
   if (terminal_) rewrite("");

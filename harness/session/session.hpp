@@ -94,23 +94,25 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
 ///        {"task": "ceilings", "index": i, "samples": n} -> array of Ceiling
 ///        {"task": "microbenchmark", "index": i, "plan": PlannedMicrobenchmark}
 ///                                                       -> MicrobenchmarkResult
-///        reference_task()                         -> a verdict; needs no device
-///        group_task()                             -> GroupResult
-///        library_task()                           -> {"objection": text}; needs no device
+///        {"task": "reference", "app": name, "size": {name: value}, "seed": n}
+///                                                       -> a verdict; needs no device
+///        {"task": "group", "index": i, "plan": PlannedGroup} -> GroupResult; with
+///            "user_kernel": {"description": path, "digest": d} of an app loaded at run time
+///        {"task": "library", "description": path, "implementation": i}
+///                                                       -> {"objection": text}; needs no device
 /// Throws what the work throws.
 nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
                                     const ProgressSink& progress);
 
-/// The task of a group. Of an app loaded at run time it says what from.
-nlohmann::ordered_json group_task(const PlannedGroup& plan, int device_index);
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
 
-/// Loads a shared library of a description, and says what stands against that: {"objection":
-/// "..."}.
-nlohmann::ordered_json library_task(const std::string& description, std::size_t implementation);
-
-/// The CPU reference of an app at one size against the second one.
-nlohmann::ordered_json reference_task(const std::string& app, const Parameters& size,
-                                      std::uint64_t seed);
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 // What a person sees while waiting: case i of n, the current estimate, the time left. On stderr; a
 // terminal gets one line that rewrites itself, a log gets one line per case.
@@ -134,18 +136,8 @@ class Progress {
   double expected_done_ = 0;
   double spent_ = 0;
   bool terminal_;
-  std::chrono::steady_clock::time_point case_begin_;
+  Stopwatch watch_{};  // of the case
   std::string name_;
-};
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace amasia

@@ -16,32 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string plain(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void append_pretty(std::string& text, const Json& value, std::size_t depth) {
-  const bool plain_array =
-      value.is_array() && std::none_of(value.begin(), value.end(),
-                                       [](const Json& item) { return item.is_structured(); });
-  if (!value.is_structured() || value.empty() || plain_array) {
-    text += plain(value);
-    return;
-  }
-  const auto new_line = [&](std::size_t indent) { text.append(1, '\n').append(indent, ' '); };
-  const char* separator = "";
-  text += value.is_object() ? '{' : '[';
-  for (const auto& [name, item] : value.items()) {
-    text += separator;
-    separator = ",";
-    new_line(depth + 1);
-    if (value.is_object()) text += plain(name) + ": ";
-    append_pretty(text, item, depth + 1);
-  }
-  new_line(depth);
-  text += value.is_object() ? '}' : ']';
-}
-
 /// Where `text` has more levels than a document may have; npos when it has not. Text need not be
 /// JSON: what is open is then a little more or less, and the parser says what is wrong.
 std::size_t too_deep_at(std::string_view text) {
@@ -78,12 +52,6 @@ std::string reason_of(const nlohmann::json::exception& error) {
 }
 
 }  // namespace
-
-std::string dump_json(const Json& json) {
-  std::string text;
-  append_pretty(text, json, 0);
-  return text + '\n';
-}
 
 void check_nesting(std::string_view text) {
   if (too_deep_at(text) != std::string_view::npos) throw ResultError(nesting_reason);

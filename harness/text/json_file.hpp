@@ -10,9 +10,6 @@
 
 namespace amasia {
 
-/// Indented text with arrays of plain values on one line each, and a newline at the end. Bytes that
-/// are no UTF-8 (an argument, a path) become U+FFFD.
-std::string dump_json(const nlohmann::ordered_json&);
 /// Throws ResultError for more than 64 levels of arrays and objects, which no file of the suite
 /// has: what goes through a document calls itself for each.
 void check_nesting(std::string_view text);

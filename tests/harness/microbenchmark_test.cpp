@@ -227,21 +227,21 @@ TEST(Journals, KeepMicrobenchmarksForResume) {
   const std::string out = folder / "run.json";
   Provenance now = sample_provenance();
   {
-    Journal journal = Journal::open(out, now, Existing::refuse);
+    Journal journal(out, now, Existing::refuse);
     journal.append(complete());
   }
-  EXPECT_THROW(Journal::open(out, now, Existing::refuse), UsageError);
+  EXPECT_THROW(Journal(out, now, Existing::refuse), UsageError);
   {
-    Journal journal = Journal::open(out, now, Existing::resume);
+    Journal journal(out, now, Existing::resume);
     ASSERT_EQ(journal.finished().microbenchmarks.size(), 1u);
     ResultFile file;
     file.provenance = now;
     file.microbenchmarks = journal.finished().microbenchmarks;
     journal.finish(file);
   }
-  EXPECT_EQ(Journal::open(out, now, Existing::resume).finished().microbenchmarks.size(), 1u);
+  EXPECT_EQ(Journal(out, now, Existing::resume).finished().microbenchmarks.size(), 1u);
   now.sources["probe/first"] = "other code";
-  EXPECT_THROW(Journal::open(out, now, Existing::resume), ResultError);
+  EXPECT_THROW(Journal(out, now, Existing::resume), ResultError);
 }
 
 TEST(Merge, TakesEachMicrobenchmarkOnce) {

@@ -149,14 +149,6 @@ struct ProfileRequest {
 constexpr const char* no_fallback =
     "the kernels hold no clocks to fall back to, so nothing is attributed";
 
-Provenance describe_run(const std::vector<std::string>& argv, const CampaignRequest& c,
-                        const Provenance& queried) {
-  Provenance p = collect_provenance(argv, "", settings_of(c));
-  p.device = queried.device;
-  p.device_state = queried.device_state;
-  return p;
-}
-
 /// Of an earlier run into the same file, the groups whose code is that of today.
 std::vector<ProfiledGroup> finished_before(const std::string& path, Existing existing,
                                            const Device& device) {
@@ -237,7 +229,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
   check_writable(out, room);
   ProfileFile file;
   file.groups = finished_before(out, r.session.existing, device);
-  file.provenance = describe_run(argv, r.campaign, queried);
+  file.provenance = collect_provenance(argv, "", settings_of(r.campaign), false, queried);
   file.profiler = "Nsight Compute " + ncu_version(ncu);
   print_prose("profile on {} with {}: {} groups, counters to {}\n", device.name, file.profiler,
               plan.size(), out);

@@ -66,10 +66,7 @@ Provenance describe_run(const std::vector<std::string>& argv, const ReproduceReq
   settings["reproduces"] = without_folders(r.file);
   settings["shard"] = "";
   settings["energy"] = "false";
-  Provenance p = collect_provenance(argv, "reproduce", settings, r.record_host);
-  p.device = queried.device;
-  p.device_state = queried.device_state;
-  return p;
+  return collect_provenance(argv, "reproduce", settings, r.record_host, queried);
 }
 
 bool is_disturbed(const ResultFile& now) {

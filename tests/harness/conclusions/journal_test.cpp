@@ -54,7 +54,7 @@ class JournalTest : public testing::Test {
 
   /// A run that finished the ceilings and two groups, then was killed.
   void leave_a_journal() const {
-    Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+    Journal j(out(), sample_provenance(), Existing::refuse);
     j.append(sample_ceilings());
     j.append(sample_group(512));
     j.append(sample_trouble());
@@ -63,11 +63,11 @@ class JournalTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-std::string text_of(const GroupResult& group) { return dump_json(to_json(group)); }
+std::string text_of(const GroupResult& group) { return to_json(group).dump(); }
 
 TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   leave_a_journal();
-  const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+  const Journal j(out(), sample_provenance(), Existing::resume);
   ASSERT_EQ(j.finished().groups.size(), 2u);
   EXPECT_EQ(text_of(j.finished().groups[0]), text_of(sample_group(512)));
   EXPECT_EQ(text_of(j.finished().groups[1]), text_of(sample_trouble()));
@@ -75,7 +75,7 @@ TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   EXPECT_EQ(j.finished().ceilings[2].value, 4690.375);
   // An interrupted run can be read as a result file, too.
   const ResultFile file = read_journal(journal());
-  EXPECT_EQ(dump_json(to_json(file.provenance)), dump_json(to_json(sample_provenance())));
+  EXPECT_EQ(to_json(file.provenance), to_json(sample_provenance()));
   EXPECT_EQ(text_of(file.groups.at(1)), text_of(sample_trouble()));
 }
 
@@ -88,14 +88,14 @@ TEST_F(JournalTest, TornAtEveryByteKeepsTheWholeLines) {
     write_text(journal(), torn);
     const auto whole = std::count(torn.begin(), torn.end(), '\n');
     {
-      Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+      Journal j(out(), sample_provenance(), Existing::resume);
       ASSERT_EQ(j.finished().ceilings.size(), whole >= 2 ? 3u : 0u) << length;
       ASSERT_EQ(j.finished().groups.size(),
                 static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, whole - 2)))
           << length;
       j.append(sample_group(2048));  // must not continue the torn line
     }
-    const Journal again = Journal::open(out(), sample_provenance(), Existing::resume);
+    const Journal again(out(), sample_provenance(), Existing::resume);
     ASSERT_EQ(again.finished().groups.back().key, sample_group(2048).key) << length;
   }
 }
@@ -104,26 +104,25 @@ TEST_F(JournalTest, WithoutResumeFinishedGroupsAreNotOverwritten) {
   leave_a_journal();
   const std::string before = read_text(journal());
   const std::string error =
-      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), Existing::refuse); });
+      message_of<UsageError>([&] { Journal(out(), sample_provenance(), Existing::refuse); });
   EXPECT_TRUE(contains(error, "holds 2 finished groups"));
   EXPECT_TRUE(contains(error, "--resume"));
   EXPECT_EQ(read_text(journal()), before);
-  EXPECT_TRUE(
-      Journal::open(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
+  EXPECT_TRUE(Journal(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
 }
 
 TEST_F(JournalTest, AJournalWithNothingFinishedIsStartedAnew) {
-  { Journal::open(out(), sample_provenance(), Existing::refuse); }
+  { Journal(out(), sample_provenance(), Existing::refuse); }
   Provenance other = sample_provenance();
   other.settings["precision"] = "0.01";
-  EXPECT_NO_THROW(Journal::open(out(), other, Existing::refuse));
-  EXPECT_NO_THROW(Journal::open(out(), sample_provenance(), Existing::resume));
+  EXPECT_NO_THROW(Journal(out(), other, Existing::refuse));
+  EXPECT_NO_THROW(Journal(out(), sample_provenance(), Existing::resume));
 }
 
 TEST_F(JournalTest, EachStepIsOnTheDiskBeforeTheNext) {
   const std::string folder = folder_.path().filename().string();
   disk_calls.clear();
-  Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+  Journal j(out(), sample_provenance(), Existing::refuse);
   EXPECT_EQ(disk_calls, (Calls{"fsync run.json.journal", "fsync " + folder}));
   disk_calls.clear();
   j.append(sample_group(512));
@@ -139,7 +138,7 @@ class FinishedTest : public JournalTest {
  protected:
   /// A run that ended well.
   void SetUp() override {
-    Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+    Journal j(out(), sample_provenance(), Existing::refuse);
     j.append(sample_group(512));
     j.finish(sample_results());
   }
@@ -148,8 +147,8 @@ class FinishedTest : public JournalTest {
 TEST_F(FinishedTest, ResumeContinuesItsResultFile) {
   EXPECT_FALSE(std::filesystem::exists(journal()));
   EXPECT_EQ(read_result_file(out()).groups.size(), 2u);
-  { Journal::open(out(), sample_provenance(), Existing::resume).append(sample_group(1024)); }
-  const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+  { Journal(out(), sample_provenance(), Existing::resume).append(sample_group(1024)); }
+  const Journal j(out(), sample_provenance(), Existing::resume);
   ASSERT_EQ(j.finished().groups.size(), 3u);
   EXPECT_EQ(j.finished().ceilings.size(), 3u);
 }
@@ -157,7 +156,7 @@ TEST_F(FinishedTest, ResumeContinuesItsResultFile) {
 TEST_F(FinishedTest, ResumeThatAddsNothingLeavesItAsItIs) {
   const std::string before = read_text(out());
   {
-    Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+    Journal j(out(), sample_provenance(), Existing::resume);
     EXPECT_EQ(read_text(journal()), "");  // a kill now leaves nothing that outranks the file
     ResultFile other = sample_results();
     other.provenance.date_utc = "2027-01-01T00:00:00Z";
@@ -165,13 +164,13 @@ TEST_F(FinishedTest, ResumeThatAddsNothingLeavesItAsItIs) {
   }
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
-  { Journal::open(out(), sample_provenance(), Existing::resume); }  // never finished
+  { Journal(out(), sample_provenance(), Existing::resume); }  // never finished
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
 }
 
 TEST_F(FinishedTest, TheJournalThatContinuesItAppearsInOneStep) {
-  Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+  Journal j(out(), sample_provenance(), Existing::resume);
   disk_calls.clear();
   j.append(sample_group(1024));
   EXPECT_EQ(disk_calls,
@@ -179,7 +178,7 @@ TEST_F(FinishedTest, TheJournalThatContinuesItAppearsInOneStep) {
                    "fsync " + folder_.path().filename().string(), "fsync run.json.journal"}));
   EXPECT_EQ(read_journal(journal()).groups.size(), 3u);
   // It is as locked as the one it replaced.
-  EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), UsageError);
+  EXPECT_THROW(Journal(out(), sample_provenance(), Existing::resume), UsageError);
   j.append(sample_group(2048));
   EXPECT_EQ(read_journal(journal()).groups.size(), 4u);
 }
@@ -187,28 +186,27 @@ TEST_F(FinishedTest, TheJournalThatContinuesItAppearsInOneStep) {
 TEST_F(FinishedTest, IsNotReplacedUnasked) {
   const std::string before = read_text(out());
   const std::string error =
-      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), Existing::refuse); });
+      message_of<UsageError>([&] { Journal(out(), sample_provenance(), Existing::refuse); });
   EXPECT_TRUE(is_one_line(error));
   for (const char* way_out : {"--resume", "--overwrite", "another --out"}) {
     EXPECT_TRUE(contains(error, way_out));
   }
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
-  EXPECT_TRUE(
-      Journal::open(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
+  EXPECT_TRUE(Journal(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
 }
 
 TEST_F(JournalTest, ADamagedJournalStaysForAPersonToLookAt) {
   write_text(journal(), "no newline, no JSON");
-  { Journal::open(out(), sample_provenance(), Existing::refuse); }  // a torn first line
+  { Journal(out(), sample_provenance(), Existing::refuse); }  // a torn first line
   write_text(journal(), "no JSON\n");
-  EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), ResultError);
+  EXPECT_THROW(Journal(out(), sample_provenance(), Existing::resume), ResultError);
   EXPECT_EQ(read_text(journal()), "no JSON\n");
 }
 
 TEST_F(JournalTest, ADeviceHasNone) {
   const std::string device = null_device(folder_);
-  Journal j = Journal::open(device, sample_provenance(), Existing::refuse);
+  Journal j(device, sample_provenance(), Existing::refuse);
   j.append(sample_group(512));
   j.finish(sample_results());
   EXPECT_TRUE(std::filesystem::is_character_file(device));
@@ -217,9 +215,8 @@ TEST_F(JournalTest, ADeviceHasNone) {
 
 TEST_F(JournalTest, ALinkAndItsTargetAreOne) {
   std::filesystem::create_symlink("run.json", folder_ / "link.json");
-  const Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
-  EXPECT_THROW(Journal::open(folder_ / "link.json", sample_provenance(), Existing::refuse),
-               UsageError);
+  const Journal j(out(), sample_provenance(), Existing::refuse);
+  EXPECT_THROW(Journal(folder_ / "link.json", sample_provenance(), Existing::refuse), UsageError);
 }
 
 TEST_F(JournalTest, DefaultNamesAreNumbered) {
@@ -265,7 +262,7 @@ TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
     Provenance now = sample_provenance();
     c.change(now);
     const std::string error =
-        message_of<ResultError>([&] { Journal::open(out(), now, Existing::resume); });
+        message_of<ResultError>([&] { Journal(out(), now, Existing::resume); });
     EXPECT_TRUE(contains(error, c.expected));
     EXPECT_TRUE(contains(error, "remove it to start over"));
   }
@@ -275,7 +272,7 @@ TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
   now.argv.push_back("--resume");
   now.device.free_bytes = 1;
   now.sources["gemm/tma"] = "00";
-  EXPECT_EQ(Journal::open(out(), now, Existing::resume).finished().groups.size(), 2u);
+  EXPECT_EQ(Journal(out(), now, Existing::resume).finished().groups.size(), 2u);
 }
 
 TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
@@ -284,32 +281,31 @@ TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
   text[text.find('\n') + 5] = '\x01';
   write_text(journal(), text);
   EXPECT_TRUE(contains(
-      message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
+      message_of<ResultError>([&] { Journal(out(), sample_provenance(), Existing::resume); }),
       journal() + ":2: expected JSON"));
   for (const auto& [version, error] : {std::pair("9", "version: 9 is newer than this program"),
                                        std::pair("4", "is a journal file of format 4, which")}) {
     write_text(journal(), std::string("{\"schema\":\"amasia-journal\",\"version\":") + version +
                               ",\"provenance\":{}}\n");
-    EXPECT_TRUE(contains(message_of<ResultError>(
-                             [&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
-                         std::string(":1: ") + error));
+    EXPECT_TRUE(contains(
+        message_of<ResultError>([&] { Journal(out(), sample_provenance(), Existing::resume); }),
+        std::string(":1: ") + error));
   }
   for (const char* foreign : {"[1]\n", "3\n", "{\"schema\": 3}\n", "{}\n"}) {
     write_text(journal(), foreign);
-    EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), ResultError)
-        << foreign;
+    EXPECT_THROW(Journal(out(), sample_provenance(), Existing::resume), ResultError) << foreign;
   }
 }
 
 TEST_F(JournalTest, TwoRunsCannotShareOne) {
-  const Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+  const Journal j(out(), sample_provenance(), Existing::refuse);
   EXPECT_TRUE(contains(
-      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
+      message_of<UsageError>([&] { Journal(out(), sample_provenance(), Existing::resume); }),
       "another run is writing to it"));
 }
 
 TEST_F(JournalTest, AFullDiskIsReportedAndLeavesTheJournalWhole) {
-  Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+  Journal j(out(), sample_provenance(), Existing::refuse);
   j.append(sample_group(512));
   const std::string before = read_text(journal());
   const std::string error = [&] {

@@ -168,7 +168,7 @@ TEST(Expectation, CountsWhatFitsAndWhatIsKnown) {
   const double everything = expected_seconds(plan, device);
   double groups = 0;
   for (const PlannedGroup& g : plan.groups) groups += expected_seconds(g);
-  EXPECT_EQ(expected_points(plan.microbenchmarks.front(), device), 5u);
+  EXPECT_EQ(planned_points(plan.microbenchmarks.front(), device).size(), 5u);
   const double ceilings = 10;
   EXPECT_DOUBLE_EQ(everything,
                    ceilings + groups + expected_seconds(plan.microbenchmarks.front(), 5));
@@ -252,16 +252,15 @@ TEST(Sizes, GivenOneByOneBelongToOneApp) {
 }
 
 TEST(Sizes, ThatDoNotFitAreRefusedOnlyWhenGivenOneByOne) {
-  SizeRequest request;
-  request.given = {"n=100"};
-  const auto sizes = sizes_of(app_of_sizes, request, 1);
-  EXPECT_NO_THROW(refuse_too_large(app_of_sizes, sizes, request, device_with(800)));
-  const std::string error = message_of<UsageError>(
-      [&] { refuse_too_large(app_of_sizes, sizes, request, device_with(799)); });
+  CampaignRequest request;
+  request.sizes.given = {"n=100"};
+  const std::vector<AppCases> cases{{&app_of_sizes, {}, sizes_of(app_of_sizes, request.sizes, 1)}};
+  EXPECT_NO_THROW(refuse_too_large(cases, request, device_with(800)));
+  const std::string error =
+      message_of<UsageError>([&] { refuse_too_large(cases, request, device_with(799)); });
   EXPECT_TRUE(contains(error, "800 bytes"));
   EXPECT_TRUE(contains(error, "799 are available"));
-  SizeRequest of_preset;
-  EXPECT_NO_THROW(refuse_too_large(app_of_sizes, sizes, of_preset, device_with(1)));
+  EXPECT_NO_THROW(refuse_too_large(cases, {}, device_with(1)));
 }
 
 InventoryRow row(const std::string& id, std::vector<std::string> by) {
