@@ -1,9 +1,12 @@
 #include "harness/evidence/cubins.hpp"
 
 #include <cxxabi.h>
+#include <elf.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,13 +19,36 @@
 #include "harness/text/file.hpp"
 
 namespace amasia {
+namespace {
 
+/// What lies at `offset`, unless that is beyond the end.
+template <class T>
+std::optional<T> value_at(std::string_view bytes, std::size_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+struct Cubin {
+  struct Section {
+    std::string_view name;
+    std::string_view content;  // empty for one without bytes in the file
+  };
+  int architecture = 0;  // 90 for sm_90 and sm_90a
+  std::size_t end = 0;   // of the file, in what was read
+  std::vector<Section> sections{};
+};
+
+/// Whether an ELF file for CUDA begins here.
 bool begins_cubin(std::string_view bytes) {
   constexpr unsigned cuda_machine = 190;  // EM_CUDA
   const auto header = value_at<Elf64_Ehdr>(bytes, 0);
   return header && header->e_machine == cuda_machine;
 }
 
+/// The cubin at the beginning of `bytes`; nothing for one that is damaged or cut. Never reads
+/// beyond `bytes`.
 std::optional<Cubin> read_cubin(std::string_view bytes) {
   const auto header = value_at<Elf64_Ehdr>(bytes, 0);
   if (!header || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff > bytes.size() ||
@@ -60,6 +86,8 @@ std::optional<Cubin> read_cubin(std::string_view bytes) {
   if (cubin.end > bytes.size()) return std::nullopt;
   return cubin;
 }
+
+}  // namespace
 
 Cubins::Cubins(const std::string& executable, int architecture) : text_(bytes_of_file(executable)) {
   constexpr std::string_view magic(
@@ -195,14 +223,15 @@ std::string last_part(const std::string& name) {
   return colon == std::string::npos ? name : name.substr(colon + 2);
 }
 
-}  // namespace
-
+/// The name as it stands in the source: "_Z5twiceIfEvPT_" -> "void twice<float>(float*)".
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 && text ? text.get() : name;
 }
+
+}  // namespace
 
 const KernelSignature* CodeFile::find(std::string_view name, std::string& reason) const {
   std::vector<const KernelSignature*> meant;

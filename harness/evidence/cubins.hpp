@@ -2,44 +2,13 @@
 // executable.
 #pragma once
 
-#include <elf.h>
-
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace amasia {
-
-/// What lies at `offset`, unless that is beyond the end.
-template <class T>
-std::optional<T> value_at(std::string_view bytes, std::size_t offset) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-struct Cubin {
-  struct Section {
-    std::string_view name;
-    std::string_view content;  // empty for one without bytes in the file
-  };
-  int architecture = 0;  // 90 for sm_90 and sm_90a
-  std::size_t end = 0;   // of the file, in what was read
-  std::vector<Section> sections{};
-};
-
-/// Whether an ELF file for CUDA begins here.
-bool begins_cubin(std::string_view bytes);
-
-/// The cubin at the beginning of `bytes`; nothing for one that is damaged or cut. Never reads
-/// beyond `bytes`.
-std::optional<Cubin> read_cubin(std::string_view bytes);
 
 /// Modules are ELF files (cubins) in the executable, unless they were compressed; then there are
 /// none here. A disassembler lists a module alone in the time that it takes to find one kernel in
@@ -92,8 +61,5 @@ struct CodeFile {
 /// "Kernel and Function Directives"), never beyond `bytes`. Throws UsageError, a clause, for
 /// anything else and for a damaged cubin.
 CodeFile read_code_file(std::string_view bytes);
-
-/// The name as it stands in the source: "_Z5twiceIfEvPT_" -> "void twice<float>(float*)".
-std::string demangled(const std::string& name);
 
 }  // namespace amasia

@@ -238,36 +238,18 @@ Module parse(std::string_view text) {
 
 std::string operation_of(std::string_view opcode) {
   // Longest first where one begins another.
-  static constexpr std::string_view whole[] = {"cp.async.bulk.tensor",
-                                               "cp.async.bulk.commit_group",
-                                               "cp.async.bulk.wait_group",
-                                               "cp.async.bulk",
-                                               "cp.async.commit_group",
-                                               "cp.async.wait_group",
-                                               "cp.async.wait_all",
-                                               "cp.async.mbarrier",
-                                               "cp.async",
-                                               "cp.reduce.async.bulk",
-                                               "barrier.cluster.arrive",
-                                               "barrier.cluster.wait",
-                                               "mbarrier.try_wait",
-                                               "mbarrier.test_wait",
-                                               "mbarrier.arrive",
-                                               "mbarrier.init",
-                                               "st.async",
-                                               "wgmma.mma_async",
-                                               "wgmma.fence",
-                                               "wgmma.commit_group",
-                                               "wgmma.wait_group",
-                                               "wmma.mma",
-                                               "wmma.load",
-                                               "wmma.store",
-                                               "griddepcontrol.launch_dependents",
-                                               "griddepcontrol.wait"};
-  const auto known = std::find_if(
-      std::begin(whole), std::end(whole),
-      [opcode](std::string_view name) { return opcode.substr(0, name.size()) == name; });
-  if (known != std::end(whole)) return std::string(*known);
+  constexpr std::string_view whole =
+      "cp.async.bulk.tensor cp.async.bulk.commit_group cp.async.bulk.wait_group cp.async.bulk "
+      "cp.async.commit_group cp.async.wait_group cp.async.wait_all cp.async.mbarrier cp.async "
+      "cp.reduce.async.bulk barrier.cluster.arrive barrier.cluster.wait "
+      "mbarrier.try_wait mbarrier.test_wait mbarrier.arrive mbarrier.init st.async "
+      "wgmma.mma_async wgmma.fence wgmma.commit_group wgmma.wait_group "
+      "wmma.mma wmma.load wmma.store griddepcontrol.launch_dependents griddepcontrol.wait ";
+  for (std::size_t at = 0, end; (end = whole.find(' ', at)) != std::string_view::npos;
+       at = end + 1) {
+    const std::string_view name = whole.substr(at, end - at);
+    if (opcode.starts_with(name)) return std::string(name);
+  }
 
   std::string verb(opcode.substr(0, opcode.find('.')));
   if (verb == "bar" || verb == "barrier") {

@@ -78,7 +78,6 @@ MicrobenchmarkResult microbenchmark_from_json(const Json& json) {
   return from<MicrobenchmarkResult>(json);
 }
 GroupKey group_key_from_json(const Json& json) { return from<GroupKey>(json); }
-Parameters parameters_from_json(const Json& json) { return from<Parameters>(json); }
 
 ResultFile unchecked_from_json(Json json) {
   put_in_kernels(json);

@@ -303,7 +303,6 @@ MicrobenchmarkResult microbenchmark_from_json(const nlohmann::ordered_json&);
 Provenance provenance_from_json(const nlohmann::ordered_json&);
 
 GroupKey group_key_from_json(const nlohmann::ordered_json&);
-Parameters parameters_from_json(const nlohmann::ordered_json&);
 
 /// The text of a file, sealed (envelope.hpp).
 std::string to_text(const ResultFile&);

@@ -185,12 +185,6 @@ double incomplete_beta(double a, double b, double x) {
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-void check_probability(double probability) {
-  if (!(probability > 0 && probability < 1)) {
-    throw std::invalid_argument("a probability must be between 0 and 1");
-  }
-}
-
 /// The root of a decreasing function of x >= 0, which is `target` somewhere.
 template <class Function>
 double where_it_falls_to(double target, Function function) {
@@ -205,26 +199,6 @@ double where_it_falls_to(double target, Function function) {
 }
 
 }  // namespace
-
-double normal_quantile(double probability) {
-  check_probability(probability);
-  if (probability < 0.5) return -normal_quantile(1 - probability);
-  const double tail = 1 - probability;
-  return where_it_falls_to(tail, [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; });
-}
-
-double student_two_sided(double t, double degrees) {
-  if (!(degrees > 0)) throw std::invalid_argument("degrees of freedom must be positive");
-  return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
-}
-
-double student_quantile(double probability, double degrees) {
-  check_probability(probability);
-  if (!(degrees > 0)) throw std::invalid_argument("degrees of freedom must be positive");
-  if (probability < 0.5) return -student_quantile(1 - probability, degrees);
-  return where_it_falls_to(2 * (1 - probability),
-                           [degrees](double t) { return student_two_sided(t, degrees); });
-}
 
 Trend trend_of(const std::vector<double>& series) {
   Trend trend;
@@ -283,7 +257,9 @@ double serial_correlation(const std::vector<double>& values) {
 
 double serial_correlation_by_chance(int n, double level) {
   if (n < 1) throw std::invalid_argument("a correlation of no values");
-  return normal_quantile(1 - level) / std::sqrt(static_cast<double>(n)) - 1.0 / n;
+  if (!(level > 0 && level < 0.5)) throw std::invalid_argument("a level beyond 0 to 0.5");
+  const auto upper_tail = [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; };
+  return where_it_falls_to(level, upper_tail) / std::sqrt(static_cast<double>(n)) - 1.0 / n;
 }
 
 namespace {
@@ -354,8 +330,12 @@ void set_ends(Interval& interval, const std::vector<double>& values, double conf
   for (const double v : values) mean += std::log(v) / n;
   for (const double v : values) squares += (std::log(v) - mean) * (std::log(v) - mean);
   const double effective = std::max(n / estimated_inflation(values), least_effective);
-  const double half =
-      student_quantile((1 + confidence) / 2, n - 1) * std::sqrt(squares / (n - 1) / effective);
+  // P(T > |t|) + P(T < -|t|) of Student's t.
+  const auto two_sided = [n](double t) {
+    return incomplete_beta((n - 1) / 2, 0.5, (n - 1) / (n - 1 + t * t));
+  };
+  const double half = where_it_falls_to(2 * (1 - (1 + confidence) / 2), two_sided) *
+                      std::sqrt(squares / (n - 1) / effective);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   interval.low = std::min(*least, from_log(mean - half));
   interval.high = std::max(*most, from_log(mean + half));

@@ -52,17 +52,6 @@ std::vector<double> quotients(const std::vector<double>& over, const std::vector
 /// Bonferroni: the per-comparison confidence that makes `comparisons` joint claims hold together.
 double corrected_confidence(double confidence, int comparisons);
 
-// Quantiles of the normal distribution and of Student's t.
-
-/// The value that a standard normal variable, or Student's t with `degrees` of freedom, does not
-/// exceed with this probability. Throw std::invalid_argument for a probability outside (0, 1) or
-/// degrees that are not positive.
-double normal_quantile(double probability);
-double student_quantile(double probability, double degrees);
-
-/// P(T > |t|) + P(T < -|t|) of Student's t.
-double student_two_sided(double t, double degrees);
-
 // Ranks of a series: whether it rises or falls, whether its values depend on each other, and how
 // rare a count is.
 
@@ -92,7 +81,7 @@ double serial_correlation(const std::vector<double>& values);
 
 /// What that does not exceed with the probability 1 - `level` where `n` values are in an order that
 /// means nothing: its mean is then -1 / n and its standard deviation 1 / sqrt(n). Throws
-/// std::invalid_argument for a level outside (0, 1) or n < 1.
+/// std::invalid_argument for a level outside (0, 0.5) or n < 1.
 double serial_correlation_by_chance(int n, double level);
 
 /// How many times as large the variance of a median of these values is as it would be if each were

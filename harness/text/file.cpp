@@ -77,9 +77,9 @@ bool OpenFile::write_durably(std::string_view text) {
   return write(text) && ::fsync(descriptor_) == 0;
 }
 
-bool OpenFile::write(std::string_view text) {
+bool write_all(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
-    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));

@@ -11,6 +11,9 @@
 
 namespace amasia {
 
+/// Writes all of `text`. False with errno.
+bool write_all(int descriptor, std::string_view text) noexcept;
+
 /// Owns a file descriptor. Closed on exec, so that child processes do not hold it.
 class OpenFile {
  public:
@@ -28,8 +31,7 @@ class OpenFile {
   bool close();
   /// Writes all of `text` and waits until it is on the disk. False with errno.
   bool write_durably(std::string_view text);
-  /// Writes all of `text`. False with errno.
-  bool write(std::string_view text);
+  bool write(std::string_view text) { return write_all(descriptor_, text); }
 
  private:
   int descriptor_ = -1;

@@ -22,15 +22,6 @@ namespace {
 
 bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF; }
 
-void write_to_stderr(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 }  // namespace
 
 void secure_standard_streams() {
@@ -75,10 +66,10 @@ void write_prose(std::string_view text) noexcept {
       {"next:", Colour::cyan}};
   for (const auto& [word, colour] : first_words) {
     if (!text.starts_with(word)) continue;
-    write_to_stderr(in_colour(colour, std::string(word)));
+    write_all(STDERR_FILENO, in_colour(colour, std::string(word)));
     text.remove_prefix(word.size());
   }
-  write_to_stderr(text);
+  write_all(STDERR_FILENO, text);
 }
 
 void write_data(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -33,27 +34,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& valid,
-                                       std::size_t count) {
-  std::vector<std::pair<std::size_t, std::string>> near;
+std::string suggestion(std::string_view name, const std::vector<std::string>& valid) {
+  std::multimap<std::size_t, std::string_view> by_distance;  // equally near ones in the order given
   for (const std::string& candidate : valid) {
     const std::size_t distance = edit_distance(name, candidate);
+    // Names further off share no more than chance.
     if (2 * distance <= std::max(name.size(), candidate.size())) {
-      near.emplace_back(distance, candidate);
+      by_distance.emplace(distance, candidate);
     }
   }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<std::string> names;
-  for (auto& entry : near) {
-    if (names.size() == count) break;
-    names.push_back(std::move(entry.second));
+  constexpr std::size_t most_near = 3;
+  std::vector<std::string_view> near;
+  for (const auto& [distance, candidate] : by_distance) {
+    if (near.size() < most_near) near.push_back(candidate);
   }
-  return names;
-}
-
-std::string suggestion(std::string_view name, const std::vector<std::string>& valid) {
-  const std::vector<std::string> near = nearest_names(name, valid);
   if (!near.empty()) return fmt::format("did you mean {}?", fmt::join(near, " or "));
   if (valid.empty()) return "there are none";
   constexpr std::size_t most = 12;  // what still reads as one line

@@ -16,11 +16,6 @@ bool glob_match(std::string_view pattern, std::string_view text);
 /// (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// At most `count` of `valid`, nearest first; equally near ones in the order given. Names so far
-/// off that they share no more than chance (distance above half the longer name) are left out.
-std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& valid,
-                                       std::size_t count = 3);
-
 /// What an error message about an unknown name should end with: "did you mean a or b?" when
 /// something is near, otherwise "valid: a, b, c" (at most 12 names).
 std::string suggestion(std::string_view name, const std::vector<std::string>& valid);

@@ -43,6 +43,17 @@ std::string markdown_cell(const Cell& cell) {
                     cell);
 }
 
+/// Quoted as RFC 4180 asks when it has a comma, a quote or a line break.
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field + '"';
+}
+
 bool is_numeric(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell) ||
          std::holds_alternative<Estimate>(cell);
@@ -87,16 +98,6 @@ std::string format_number(double value) {
 std::string format_estimate(const Estimate& estimate) {
   return fmt::format("{} [{}, {}]", format_number(estimate.value), format_number(estimate.low),
                      format_number(estimate.high));
-}
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
-  for (const char c : text) {
-    if (c == '"') field += '"';
-    field += c;
-  }
-  return field + '"';
 }
 
 std::string to_markdown(const Table& table) {

@@ -47,8 +47,6 @@ struct Table {
 std::string format_number(double value);
 /// "1.180 [1.160, 1.200]"
 std::string format_estimate(const Estimate& estimate);
-/// One field of a CSV file, quoted as RFC 4180 asks when it has a comma, a quote or a line break.
-std::string csv_field(std::string_view text);
 
 /// A value as CSV has it before it is quoted, doubles in full. Throws std::logic_error for an
 /// Estimate, which is three fields.
