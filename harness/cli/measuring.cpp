@@ -183,6 +183,19 @@ void check_records(const std::string& folder) {
       folder));
 }
 
+std::string output_of(const SessionOptions& session, const Device& device, const std::string& title,
+                      const std::vector<std::string>& inputs) {
+  std::string out = session.out;
+  if (out.empty()) {
+    out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
+                         session.existing == Existing::resume);
+  }
+  keep_inputs(inputs, {out});
+  constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
+  check_writable(out, room);
+  return out;
+}
+
 ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   CampaignRequest& c = r.campaign;
   check_records(r.session.records);
@@ -207,12 +220,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
 
   SessionOptions options = r.session;
   options.ceilings = plan.ceilings;
-  if (options.out.empty()) {
-    options.out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
-                                 options.existing == Existing::resume);
-  }
-  constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
-  check_writable(options.out, room);
+  options.out = output_of(r.session, device, title);
   print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
               plan.groups.size(), plan.microbenchmarks.size(),
               r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);

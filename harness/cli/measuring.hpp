@@ -32,6 +32,11 @@ std::optional<ExitStatus> report_early_end(const SessionOutcome& outcome);
 /// Throws UsageError, ResultError.
 TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device);
 
+/// Where the results go: without --out to out/<gpu>-<title>, numbered where there is one. Throws
+/// UsageError where it is one of `inputs` or cannot be written.
+std::string output_of(const SessionOptions& session, const Device& device, const std::string& title,
+                      const std::vector<std::string>& inputs = {});
+
 // --dry-run: what would run, without running it.
 
 /// A campaign, to be read before it is started.

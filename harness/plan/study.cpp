@@ -77,13 +77,6 @@ Preset preset_from(const std::string& name) {
   throw UsageError(fmt::format("no preset '{}': {}", name, suggestion(name, names)));
 }
 
-Reproducible reproducible(const std::vector<InventoryRow>& rows) {
-  if (std::any_of(rows.begin(), rows.end(), is_built)) return Reproducible::yes;
-  const bool answered = std::any_of(rows.begin(), rows.end(),
-                                    [](const InventoryRow& row) { return !row.by.empty(); });
-  return answered ? Reproducible::not_built : Reproducible::nothing_to;
-}
-
 std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows) {
   std::vector<std::string> patterns;
   for (const InventoryRow& row : rows) {

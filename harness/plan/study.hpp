@@ -34,14 +34,6 @@ void ask_for(CampaignRequest& request, const Study& study, const EffortAsked& as
 /// Throws UsageError with the nearest names unless `name` is the word of a preset.
 Preset preset_from(const std::string& name);
 
-/// What a name of the inventory can come to on this machine's program.
-enum class Reproducible {
-  yes,         // at least one of its rows is answered by a part of this program
-  not_built,   // what answers it is not part of this program
-  nothing_to,  // no row has anything to measure, with reasons in the table
-};
-Reproducible reproducible(const std::vector<InventoryRow>& rows);
-
 /// Apps and microbenchmarks that answer these rows and are part of this program, as patterns.
 std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows);
 

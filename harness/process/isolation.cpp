@@ -45,11 +45,6 @@ std::string describe_end(int status) {
   return fmt::format("the process ended with status {} and no result", WEXITSTATUS(status));
 }
 
-/// One line of the protocol; text that is not UTF-8 (a message of the system) must not break it.
-std::string one_line(const Json& j) {
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
 /// Stands before each answer of a child. The code of an app prints to the same stream, and a line
 /// of it could look like an answer, but cannot know this.
 std::string new_mark() {
@@ -211,8 +206,7 @@ ChildOutcome run_in_child(const Json& task, double seconds,
     take_line(line.substr(mark.size()), outcome, on_line);
     return true;
   };
-  const Ended ended =
-      run_program({executable_path(), child_flag}, task_text(marked), seconds, take);
+  const Ended ended = run_program({executable_path(), child_flag}, one_line(marked), seconds, take);
   conclude(outcome, ended, seconds);
   return outcome;
 }
@@ -234,7 +228,9 @@ ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
   return outcome;
 }
 
-std::string task_text(const Json& task) { return one_line(task); }
+std::string one_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
 
 int serve_child(const TaskPerformer& perform) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)),

@@ -62,8 +62,8 @@ Ended run_program(const std::vector<std::string>& command, const std::string& in
                   const std::function<bool(const std::string&)>& on_line);
 /// What became of the task, where the lines of the answer do not say it.
 void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
-/// The task as the child reads it.
-std::string task_text(const nlohmann::ordered_json& task);
+/// A line of the protocol; text that is not UTF-8 (a message of the system) must not break it.
+std::string one_line(const nlohmann::ordered_json& json);
 
 /// Folds one line of a child's answer into the outcome. Any other text goes to `on_line`.
 void take_line(const std::string& line, ChildOutcome& outcome,

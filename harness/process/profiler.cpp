@@ -116,30 +116,17 @@ ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_jso
   }
   const fs::path asked = folder.path() / "task.json", answer = folder.path() / "answer",
                  log = folder.path() / "ncu.csv";
-  std::ofstream(asked, std::ios::binary) << task_text(task);
+  std::ofstream(asked, std::ios::binary) << one_line(task);
   // Numbers of another locale could not be told from those with thousands set apart.
-  const std::vector<std::string> command{"/usr/bin/env",
-                                         "LC_ALL=C",
-                                         ncu,
-                                         "--replay-mode",
-                                         "app-range",
-                                         "--clock-control",
-                                         "none",
-                                         "--cache-control",
-                                         "none",
-                                         "--csv",
-                                         "--page",
-                                         "raw",
-                                         "--print-units",
-                                         "base",
-                                         "--log-file",
-                                         log.string(),
-                                         "--metrics",
-                                         fmt::format("{}", fmt::join(metrics, ",")),
-                                         executable_path(),
-                                         child_flag,
-                                         asked.string(),
-                                         answer.string()};
+  std::vector<std::string> command{"/usr/bin/env", "LC_ALL=C", ncu};
+  for (const char* const option :
+       {"--replay-mode", "app-range", "--clock-control", "none", "--cache-control", "none", "--csv",
+        "--page", "raw", "--print-units", "base"}) {
+    command.emplace_back(option);
+  }
+  command.insert(command.end(), {"--log-file", log.string(), "--metrics",
+                                 fmt::format("{}", fmt::join(metrics, ",")), executable_path(),
+                                 child_flag, asked.string(), answer.string()});
   std::string said;
   const Ended ended = run_program(command, "", seconds, [&said](const std::string& line) {
     said += line + '\n';

@@ -26,14 +26,8 @@ ProfiledGroup without_counters(const GroupResult& ran) {
   group.seed = ran.seed;
   group.warnings = ran.warnings;
   for (const Row& row : ran.rows) {
-    group.rows.push_back({row.variant,
-                          row.role,
-                          row.config,
-                          row.schedule,
-                          row.status,
-                          row.reason,
-                          source_digest(row.variant),
-                          {}});
+    group.rows.push_back({row.variant, row.role, row.config, row.schedule, row.status, row.reason,
+                          source_digest(row.variant)});
   }
   return group;
 }
@@ -220,13 +214,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
   refuse_too_large(cases, r.campaign, device);
   const std::vector<PlannedGroup> plan =
       plan_counting(r.campaign, cases, recorded_winners(r.tuning, device), device.name);
-  std::string out = r.session.out;
-  if (out.empty()) {
-    out = default_output(fmt::format("out/{}-profile", device_slug(device.name)),
-                         r.session.existing == Existing::resume);
-  }
-  constexpr std::uint64_t room = 16 << 20;
-  check_writable(out, room);
+  const std::string out = output_of(r.session, device, "profile");
   ProfileFile file;
   file.groups = finished_before(out, r.session.existing, device);
   file.provenance = collect_provenance(argv, "", settings_of(r.campaign), false, queried);

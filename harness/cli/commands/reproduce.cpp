@@ -85,27 +85,6 @@ void say_what_next(const ResultFile& now, const std::string& file, const std::st
   say_next(plots_command({"compare", file, out}), "says what is the same, what differs, and why");
 }
 
-/// Measures what is planned; `out` becomes the file that it is in.
-SessionOutcome measure_again(const Again& again, const ReproduceRequest& r,
-                             const std::vector<std::string>& argv, const Provenance& recorded,
-                             const Provenance& queried, std::string& out) {
-  SessionOptions options = r.session;
-  options.ceilings = again.campaign.ceilings;
-  if (options.out.empty()) {
-    options.out = default_output(fmt::format("out/{}-reproduce", device_slug(queried.device.name)),
-                                 options.existing == Existing::resume);
-    keep_inputs({r.file}, {options.out});
-  }
-  constexpr std::uint64_t room = 64 << 20;
-  check_writable(options.out, room);
-  print_prose("reproduce {} on {}: {} groups, {} microbenchmarks, results to {}\n", r.file,
-              queried.device.name, again.campaign.groups.size(),
-              again.campaign.microbenchmarks.size(), options.out);
-  out = options.out;
-  return run_session(again.campaign.groups, describe_run(argv, r, recorded, queried), options,
-                     again.campaign.microbenchmarks);
-}
-
 ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& argv) {
   const ResultFile recorded = std::move(read_result_files({r.file}).front());
   check_asked(recorded, r.only);
@@ -123,15 +102,22 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
     print_prose("{}: nothing in it can be measured by this program\n", r.file);
     return exit_wrong_result;
   }
-  std::string out;
-  const SessionOutcome outcome = measure_again(again, r, argv, recorded.provenance, queried, out);
-  if (!is_stdout(out)) write_data(to_markdown(outcome.file));
+  SessionOptions options = r.session;
+  options.ceilings = again.campaign.ceilings;
+  options.out = output_of(r.session, queried.device, "reproduce", {r.file});
+  print_prose("reproduce {} on {}: {} groups, {} microbenchmarks, results to {}\n", r.file,
+              queried.device.name, again.campaign.groups.size(),
+              again.campaign.microbenchmarks.size(), options.out);
+  const SessionOutcome outcome =
+      run_session(again.campaign.groups, describe_run(argv, r, recorded.provenance, queried),
+                  options, again.campaign.microbenchmarks);
+  if (!is_stdout(options.out)) write_data(to_markdown(outcome.file));
   const Tally tally = report(outcome.file);
   if (const auto status = report_early_end(outcome)) return *status;
   if (tally.failed + tally.crashed > 0) {
     say_next("amasia verify", "checks every config of the variants against the reference");
   } else {
-    say_what_next(outcome.file, r.file, out);
+    say_what_next(outcome.file, r.file, options.out);
   }
   const bool all_ran =
       again.not_possible.empty() && tally.failed + tally.crashed + tally.skipped == 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -22,17 +23,18 @@ std::string objection_to_study(std::string& name) {
 /// Tells why nothing of this document can be measured, a line for each row first. Without device
 /// code that is the reason, and the device query says it.
 void refuse_if_not_reproducible(const CampaignRequest& request) {
-  const Reproducible can = reproducible(request.inventory);
-  if (can == Reproducible::yes) return;
-  if (can == Reproducible::not_built && !has_device_code()) return;
-  for (const InventoryRow& row : request.inventory) {
+  const std::vector<InventoryRow>& rows = request.inventory;
+  const bool answered = std::any_of(rows.begin(), rows.end(),
+                                    [](const InventoryRow& row) { return !row.by.empty(); });
+  if (std::any_of(rows.begin(), rows.end(), is_built)) return;
+  if (answered && !has_device_code()) return;
+  for (const InventoryRow& row : rows) {
     write_data(
         fmt::format("{} ({}): {}\n", row.id, row.where, row.by.empty() ? row.remark : row.what));
   }
-  throw UsageError(can == Reproducible::not_built
-                       ? request.study + ": what measures it is not part of this program: " +
-                             how_to_build_all_microbenchmarks
-                       : request.study + ": there is nothing to measure");
+  throw UsageError(answered ? request.study + ": what measures it is not part of this program: " +
+                                  how_to_build_all_microbenchmarks
+                            : request.study + ": there is nothing to measure");
 }
 
 Action declare_study(CLI::App& options) {

@@ -110,20 +110,16 @@ ExitStatus tune(TuneRequest& r) {
       continue;
     }
     std::vector<TuningEntry> winners;
-    for (const AppCases& mine : cases) {
-      if (mine.app->name() != group.key.app) continue;
-      for (const Variant* v : mine.variants) {
-        const bool searched =
-            std::any_of(group.rows.begin(), group.rows.end(),
-                        [&](const PlannedRow& row) { return row.variant == v->name(); });
-        if (!searched) continue;
-        TuningEntry entry = tuning_entry(result, *v, device.name, c.effort.confidence);
-        print(entry);
-        if (!entry.config.empty()) winners.push_back(std::move(entry));
-      }
+    for (std::size_t i = 0; i < group.rows.size(); ++i) {
+      const std::string& variant = group.rows[i].variant;
+      if (i > 0 && variant == group.rows[i - 1].variant) continue;  // another config of it
+      TuningEntry entry =
+          tuning_entry(result, *find_variant(variant), device.name, c.effort.confidence);
+      print(entry);
+      if (!entry.config.empty()) winners.push_back(std::move(entry));
     }
-    add_winners(path, device,
-                winners);  // after every group: an interrupted search keeps what it found
+    // After every group: an interrupted search keeps what it found.
+    add_winners(path, device, winners);
   }
   print_prose("winners are in {}\n", path);
   say_next(with_patterns("amasia run", c.patterns),

@@ -35,11 +35,6 @@ ExitStatus verify_references(const VerifyRequest& r, const std::vector<AppCases>
   return exit_ok;
 }
 
-/// Rows of one group that are right; the others are printed with the reason.
-struct Verified {
-  int ok = 0, failed = 0, skipped = 0;
-};
-
 /// Of the right rows, what the one nearest to its bound was off by, and in which norm.
 void print_worst(const GroupResult& group) {
   const Row* worst = nullptr;
@@ -55,8 +50,9 @@ void print_worst(const GroupResult& group) {
              worst->verdict->bound, worst->variant, worst->config, worst->verdict->norm);
 }
 
-Verified report(const GroupResult& group) {
-  Verified tally;
+/// Counts the rows of a group that are right; the others are printed with the reason.
+void count_verified(const GroupResult& group, Tally& tally) {
+  const int before = tally.ok;
   for (const Row& row : group.rows) {
     if (row.status == RowStatus::ok) {
       ++tally.ok;
@@ -72,9 +68,8 @@ Verified report(const GroupResult& group) {
     for (const auto& m : row.verdict->first_mismatches) print_data("  {}\n", m);
   }
   print_data("{} {}: {} of {} configs verified\n", group.key.app, group.key.size.to_string(),
-             tally.ok, group.rows.size());
+             tally.ok - before, group.rows.size());
   print_worst(group);
-  return tally;
 }
 
 ExitStatus verify(const VerifyRequest& r) {
@@ -97,16 +92,13 @@ ExitStatus verify(const VerifyRequest& r) {
   }
   const Device device = query_in_child(r.session).device;
   refuse_too_large(cases, r.campaign, device);
-  Verified all;
+  Tally all;
   for (const PlannedGroup& group : plan) {
     bool stopped = false;
     const GroupResult result = run_isolated(
         group, r.session, [](const std::string&) {}, stopped);
     if (stopped) return exit_interrupted;
-    const Verified tally = report(result);
-    all.ok += tally.ok;
-    all.failed += tally.failed;
-    all.skipped += tally.skipped;
+    count_verified(result, all);
   }
   print_data("{} ok, {} failed, {} skipped\n", all.ok, all.failed, all.skipped);
   if (all.failed > 0) {
