@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <string>
 
@@ -165,6 +164,15 @@ class DescriptionReader {
     const auto* table = node.as_table();
     if (table == nullptr) refuse(node, fmt::format("'{}' is a table, not {}", name, kind_of(node)));
     return *table;
+  }
+
+  const toml::array& list_of(const toml::node& node, const std::string& what,
+                             const char* written) const {
+    const auto* list = node.as_array();
+    if (list == nullptr || list->empty()) {
+      refuse(node, fmt::format("{} are written {}, in double brackets", what, written));
+    }
+    return *list;
   }
 
   template <class Enum>
@@ -344,11 +352,7 @@ class DescriptionReader {
 
   void read_implementations(const toml::table& root) {
     const toml::node& node = member(root, "implementation", "the file");
-    const auto* list = node.as_array();
-    if (list == nullptr || list->empty()) {
-      refuse(node, "implementations are written [[implementation]], in double brackets");
-    }
-    for (const toml::node& one : *list) {
+    for (const toml::node& one : list_of(node, "implementations", "[[implementation]]")) {
       read_implementation(table_of(one, "implementation"));
     }
     const toml::node* named = root.get("reference");
@@ -378,14 +382,8 @@ class DescriptionReader {
     i.file = i.is_library ? file_of(*library, "library") : file_of(*file, "file");
     if (const toml::node* launches = table.get("launch")) {
       allow(table, of, {"name", "file", "library", "launch"});
-      const auto* list = launches->as_array();
-      if (list == nullptr || list->empty()) {
-        refuse(*launches,
-               fmt::format("{}: launches are written [[implementation.launch]], in double "
-                           "brackets",
-                           of));
-      }
-      for (const toml::node& one : *list) {
+      for (const toml::node& one :
+           list_of(*launches, of + ": launches", "[[implementation.launch]]")) {
         const toml::table& launch = table_of(one, "launch");
         allow(launch, "a launch of " + of, launch_members(i.is_library));
         read_launch(i, launch, "a launch of " + of);
@@ -560,6 +558,8 @@ namespace {
 constexpr int deepest = 100;  // parentheses and signs within each other
 
 class Calculation {
+  using Wide = __int128;  // holds what two integers of 64 bits give
+
  public:
   Calculation(std::string_view text, const ValueOf& value_of) : text_(text), value_of_(value_of) {}
 
@@ -574,6 +574,11 @@ class Calculation {
     throw UsageError(fmt::format("\"{}\": {}", text_, why));
   }
 
+  std::int64_t in_64_bits(Wide value) const {
+    if (value < INT64_MIN || value > INT64_MAX) refuse("its value is beyond 64 bits");
+    return static_cast<std::int64_t>(value);
+  }
+
   char peek() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -583,10 +588,8 @@ class Calculation {
     std::int64_t value = product();
     for (char c = peek(); c == '+' || c == '-'; c = peek()) {
       ++at_;
-      const std::int64_t other = product();
-      const bool over = c == '+' ? __builtin_add_overflow(value, other, &value)
-                                 : __builtin_sub_overflow(value, other, &value);
-      if (over) refuse("its value is beyond 64 bits");
+      const Wide other = product();
+      value = in_64_bits(c == '+' ? value + other : value - other);
     }
     return value;
   }
@@ -595,16 +598,9 @@ class Calculation {
     std::int64_t value = operand();
     for (char c = peek(); c == '*' || c == '/'; c = peek()) {
       ++at_;
-      const std::int64_t other = operand();
-      if (c == '*') {
-        if (__builtin_mul_overflow(value, other, &value)) refuse("its value is beyond 64 bits");
-        continue;
-      }
-      if (other == 0) refuse("it divides by zero");
-      if (other == -1 && value == std::numeric_limits<std::int64_t>::min()) {
-        refuse("its value is beyond 64 bits");
-      }
-      value /= other;
+      const Wide other = operand();
+      if (c == '/' && other == 0) refuse("it divides by zero");
+      value = in_64_bits(c == '*' ? value * other : value / other);
     }
     return value;
   }
@@ -627,11 +623,7 @@ class Calculation {
     }
     if (c == '-') {
       ++at_;
-      std::int64_t value = 0;
-      if (__builtin_sub_overflow(std::int64_t{0}, operand(), &value)) {
-        refuse("its value is beyond 64 bits");
-      }
-      return value;
+      return in_64_bits(-Wide{operand()});
     }
     const std::size_t begin = at_;
     const auto is_word = [&] {

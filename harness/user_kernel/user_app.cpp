@@ -78,14 +78,11 @@ std::string objection_to_name(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (name.size() > longest_name)
     return fmt::format("it has more than {} characters", longest_name);
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool digit = c >= '0' && c <= '9';
-    if (!letter && !digit && std::string_view("_-.+").find(c) == std::string_view::npos) {
-      return "letters, digits, '_', '-', '.' and '+' are what it may consist of";
-    }
-  }
-  return "";
+  constexpr std::string_view may_have =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+";
+  return name.find_first_not_of(may_have) == std::string_view::npos
+             ? ""
+             : "letters, digits, '_', '-', '.' and '+' are what it may consist of";
 }
 
 void check_user_app(const UserApp& app) {
