@@ -158,6 +158,18 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+/// Every exit status there is, in ascending order.
+constexpr std::pair<ExitStatus, std::string_view> exit_meanings[] = {
+    {exit_ok, "done, and nothing wrong was found"},
+    {exit_wrong_result, "a wrong result, a crash, or something that could not be done"},
+    {exit_usage, "a mistake in the command line, or a file that cannot be used"},
+    {exit_no_device, "no usable GPU, or a program built without CUDA"},
+    {exit_invalid_measurement,
+     "a measurement is not valid (only with --strict, or where `tune` has no winner)"},
+    {exit_output, "standard output could not be written"},
+    {exit_interrupted, "interrupted; what was finished is kept"},
+};
+
 std::string example_lines(const std::array<Example, 2>& examples) {
   std::string text = "Examples:\n";
   for (const Example& e : examples) {
@@ -214,8 +226,8 @@ Parser make_parser() {
   declare_version(program);
   program.set_help_flag("--help,-h", "this text; amasia help COMMAND has that of a command");
   std::string exits = "Exit codes:\n";
-  for (const ExitMeaning& e : exit_meanings) {
-    exits += wrapped(fmt::format("  {:<5}", static_cast<int>(e.status)), e.meaning, 7);
+  for (const auto& [status, meaning] : exit_meanings) {
+    exits += wrapped(fmt::format("  {:<5}", static_cast<int>(status)), meaning, 7);
   }
   program.footer(exits + '\n' +
                  example_lines({{{"amasia list", "what there is to measure"},

@@ -166,18 +166,6 @@ std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_
 
 namespace {
 
-SpeedClaim without_noise(SpeedVerdict verdict) {
-  switch (verdict) {
-    case SpeedVerdict::faster:
-      return SpeedClaim::faster;
-    case SpeedVerdict::slower:
-      return SpeedClaim::slower;
-    case SpeedVerdict::not_resolved:
-      break;
-  }
-  return SpeedClaim::not_resolved;
-}
-
 /// Whether a ratio is no farther from 1 than the farther end of a row's difference from itself, in
 /// either direction: which of the two ran first is no property of theirs.
 bool is_no_farther(double ratio, const RatioInterval& itself) {
@@ -221,7 +209,7 @@ SpeedVerdict verdict_on(const RatioInterval& speedup) {
 }
 
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
-  const SpeedClaim said = without_noise(comparison.verdict);
+  const auto said = from_word<SpeedClaim>(word_of(comparison.verdict));  // by the same words
   if (said == SpeedClaim::not_resolved || comparison.control) return said;
   return within_control(comparisons, comparison) || within_own_noise(comparison)
              ? SpeedClaim::within_noise

@@ -48,9 +48,9 @@ def test_every_command_of_the_program_is_placed() -> None:
 
 
 def test_every_exit_status_is_named_with_its_meaning() -> None:
-    header = read("harness/cli/command_line.hpp")
+    header, source = read("harness/cli/command_line.hpp"), read("harness/cli/command_line.cpp")
     number = dict(re.findall(r"(exit_\w+) = (\d+)", header))
-    meaning = dict(re.findall(r'ExitMeaning\{(exit_\w+),\s+"([^"]+)"\}', header))
+    meaning = dict(re.findall(r'\{(exit_\w+),\s+"([^"]+)"\}', source))
     assert set(number) == set(meaning) and len(number) > 5
     expected = {number[name]: [text] for name, text in meaning.items()}
     assert rows("exit status") == expected
