@@ -216,11 +216,7 @@ std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const TunedCase& wan
                                                             const Variant& variant) const {
   const TuningEntry* entry = nearest(wanted);
   if (entry == nullptr) return {};
-  struct Found {
-    ScheduleWinner winner;
-    double ms;
-  };
-  std::vector<Found> found;
+  std::vector<ScheduleWinner> winners;
   for (const Config& config : variant.configs) {
     if (config.info.schedule.empty() || config.info.reference_only) continue;
     const auto tried =
@@ -228,19 +224,17 @@ std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const TunedCase& wan
                      [&](const TuningCandidate& c) { return c.config == config.info.name; });
     if (tried == entry->table.end() || !tried->median_ms) continue;
     const double ms = *tried->median_ms;
-    const auto known = std::find_if(found.begin(), found.end(), [&](const Found& f) {
-      return f.winner.schedule == config.info.schedule;
+    const auto known = std::find_if(winners.begin(), winners.end(), [&](const ScheduleWinner& w) {
+      return w.schedule == config.info.schedule;
     });
-    if (known == found.end()) {
-      found.push_back(
-          {{config.info.schedule, config.info.name, tuned_at(*entry, wanted.size)}, ms});
+    if (known == winners.end()) {
+      winners.push_back(
+          {config.info.schedule, config.info.name, tuned_at(*entry, wanted.size), ms});
     } else if (ms < known->ms) {
-      known->winner.config = config.info.name;
+      known->config = config.info.name;
       known->ms = ms;
     }
   }
-  std::vector<ScheduleWinner> winners;
-  for (Found& f : found) winners.push_back(std::move(f.winner));
   return winners;
 }
 
@@ -269,13 +263,9 @@ TuningTable winners_in_results(const Device& device) {
 
 TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
                          const std::string& device, double confidence) {
-  TuningEntry entry;
-  entry.device = device;
-  entry.variant = variant.name();
-  entry.size = search.key.size;
-  entry.cache = search.key.cache;
-  entry.launch = search.key.launch;
-  entry.source_digest = source_digest(variant.name());
+  const GroupKey& key = search.key;
+  TuningEntry entry{
+      {device, variant.name(), key.size, key.cache, key.launch, source_digest(variant.name())}};
   entry.date_utc = utc_now();
   std::vector<const Row*> eligible;
   const Row* winner = nullptr;

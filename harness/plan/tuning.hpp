@@ -27,20 +27,20 @@ struct TuningCandidate {
 
 /// What a search is of.
 struct TunedCase {
-  std::string device;  // as the driver names it
-  std::string variant;
-  Parameters size;
+  std::string device{};  // as the driver names it
+  std::string variant{};
+  Parameters size{};
   CacheMode cache = CacheMode::cold;
   LaunchMode launch = LaunchMode::stream;
-  std::string source_digest;  // of the variant's code
+  std::string source_digest{};  // of the variant's code
 };
 
 struct TuningEntry : TunedCase {
-  std::string config;  // the winner: the least median
+  std::string config{};  // the winner: the least median
   /// Configs whose times in the same rounds are not distinguishable from the winner's, in the order
   /// they were tried. Any of them could have been the winner.
   std::vector<std::string> equal{};
-  std::string date_utc;
+  std::string date_utc{};
   std::vector<TuningCandidate> table{};
   std::string lent_by{};  // another GPU that it was tuned on; not in the file
 };
@@ -62,6 +62,7 @@ struct ScheduleWinner {
   std::string schedule;
   std::string config;
   std::string source;  // as in TuningChoice
+  double ms = 0;       // its median in the search
 };
 
 class TuningTable {
