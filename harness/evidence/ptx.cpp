@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstddef>
 
+#include "harness/text/pattern.hpp"
+
 namespace amasia::ptx {
 namespace {
 
@@ -238,17 +240,16 @@ Module parse(std::string_view text) {
 
 std::string operation_of(std::string_view opcode) {
   // Longest first where one begins another.
-  constexpr std::string_view whole =
+  static const std::vector<std::string> whole = split(
       "cp.async.bulk.tensor cp.async.bulk.commit_group cp.async.bulk.wait_group cp.async.bulk "
       "cp.async.commit_group cp.async.wait_group cp.async.wait_all cp.async.mbarrier cp.async "
       "cp.reduce.async.bulk barrier.cluster.arrive barrier.cluster.wait "
       "mbarrier.try_wait mbarrier.test_wait mbarrier.arrive mbarrier.init st.async "
       "wgmma.mma_async wgmma.fence wgmma.commit_group wgmma.wait_group "
-      "wmma.mma wmma.load wmma.store griddepcontrol.launch_dependents griddepcontrol.wait ";
-  for (std::size_t at = 0, end; (end = whole.find(' ', at)) != std::string_view::npos;
-       at = end + 1) {
-    const std::string_view name = whole.substr(at, end - at);
-    if (opcode.starts_with(name)) return std::string(name);
+      "wmma.mma wmma.load wmma.store griddepcontrol.launch_dependents griddepcontrol.wait",
+      ' ');
+  for (const std::string& name : whole) {
+    if (opcode.starts_with(name)) return name;
   }
 
   std::string verb(opcode.substr(0, opcode.find('.')));

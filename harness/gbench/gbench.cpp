@@ -335,7 +335,7 @@ std::unique_ptr<Instrument> opened(int index) {
 void add_context(const Provenance& from) {
   benchmark::AddCustomContext("amasia", std::string(suite_version()));
   for (const auto& [column, cell] : origin_of(from)) {
-    benchmark::AddCustomContext(column.key, plain_text(cell));
+    benchmark::AddCustomContext(column.name, plain_text(cell));
   }
   for (const auto& [name, value] : from.device_state) {
     benchmark::AddCustomContext("device_state." + name, value);

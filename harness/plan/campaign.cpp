@@ -61,15 +61,20 @@ void for_each_group(const CampaignRequest& request, const std::vector<AppCases>&
   }
 }
 
+/// What the points of a microbenchmark have in common with the groups of a campaign.
+void take_effort(const Effort& effort, PointEffort& of_point) {
+  of_point.max_samples = std::max(of_point.min_samples, effort.max_rounds);
+  of_point.precision = effort.precision;
+  of_point.confidence = effort.confidence;
+}
+
 PlannedMicrobenchmark planned(const Microbenchmark& m, const CampaignRequest& request) {
   const Preset preset = request.sizes.effective_preset();
   PlannedMicrobenchmark plan;
   plan.name = m.name;
   plan.scope = preset == Preset::paper || preset == Preset::sweep ? Scope::full : Scope::quick;
   plan.effort.seconds = request.point_seconds;
-  plan.effort.max_samples = std::max(plan.effort.min_samples, request.effort.max_rounds);
-  plan.effort.precision = request.effort.precision;
-  plan.effort.confidence = request.effort.confidence;
+  take_effort(request.effort, plan.effort);
   if (const auto only = request.only.find(m.name); only != request.only.end()) {
     plan.only = only->second;
   }
@@ -212,10 +217,9 @@ std::string name_of(const GroupResult& group, const Row& row) {
 std::optional<std::string> case_obstacle(const GroupResult& group, Parameters& size) {
   const App* app = find_app(group.key.app);
   if (app == nullptr) return "app " + group.key.app + " is not part of this program";
-  std::map<std::string, std::string> given;
-  for (const auto& [name, value] : group.key.size.values()) given[name] = value;
+  const auto& values = group.key.size.values();
   try {
-    size = Parameters(app->parameters(), given);
+    size = Parameters(app->parameters(), {values.begin(), values.end()});
   } catch (const UsageError& error) {
     return std::string(error.what());
   }
@@ -300,9 +304,7 @@ Again plan_again(const ResultFile& file, const std::vector<std::string>& only) {
     plan.name = shown->name;
     plan.scope = shown->scope;
     take_setting(file.provenance, "point_seconds", plan.effort.seconds);
-    plan.effort.max_samples = std::max(plan.effort.min_samples, effort.max_rounds);
-    plan.effort.precision = effort.precision;
-    plan.effort.confidence = effort.confidence;
+    take_effort(effort, plan.effort);
     again.campaign.microbenchmarks.push_back(std::move(plan));
   }
   again.campaign.ceilings = !again.campaign.groups.empty();
@@ -314,17 +316,6 @@ namespace {
 constexpr std::string_view inventory_csv =
 #include "inventory.inc"
     ;
-
-/// The parts between separators, without empty ones.
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + 1) {
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-  }
-  if (begin < text.size()) parts.push_back(text.substr(begin));
-  return parts;
-}
 
 /// "memory/latency:access=load;method=luo|tensor_core/mma": points of the first, all of the second.
 std::map<std::string, std::vector<Coordinates>> points_in(const std::string& text,
@@ -368,11 +359,7 @@ const std::vector<InventoryRow>& inventory() {
                      at(row, "method"),
                      at(row, "remark")};
       const std::string by = at(row, "by");
-      if (by.starts_with("app ")) {
-        r.by = {by};
-      } else {
-        r.by = split(by, ' ');
-      }
+      r.by = by.starts_with("app ") ? std::vector{by} : split(by, ' ');
       all.push_back(std::move(r));
     }
     return all;

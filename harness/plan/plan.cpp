@@ -212,9 +212,8 @@ PlannedGroup planned_group_from_json(const Json& json) {
   read(At(json), any_value, plan);
   const App* app = find_app(plan.key.app);
   if (app == nullptr) throw UsageError("app '" + plan.key.app + "' is not part of this program");
-  std::map<std::string, std::string> given;
-  for (const auto& [name, value] : plan.key.size.values()) given[name] = value;
-  plan.key.size = Parameters(app->parameters(), given);
+  const auto& values = plan.key.size.values();
+  plan.key.size = Parameters(app->parameters(), {values.begin(), values.end()});
   return plan;
 }
 

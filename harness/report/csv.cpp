@@ -31,11 +31,11 @@ Cell invalidity_cell(const GroupResult& group) {
 }
 
 ColumnCells case_fields(const GroupResult& group) {
-  return {{{"app", "app"}, group.key.app},
-          {{"size", "size"}, group.key.size.to_string()},
-          {{"cache", "cache"}, word_cell(group.key.cache)},
-          {{"launch", "launch"}, word_cell(group.key.launch)},
-          {{"session", "session"}, session_cell(group.session)}};
+  return {{{"app"}, group.key.app},
+          {{"size"}, group.key.size.to_string()},
+          {{"cache"}, word_cell(group.key.cache)},
+          {{"launch"}, word_cell(group.key.launch)},
+          {{"session"}, session_cell(group.session)}};
 }
 
 ColumnCells summary_fields(const GroupResult& group, const Row& row) {
@@ -44,60 +44,57 @@ ColumnCells summary_fields(const GroupResult& group, const Row& row) {
   const auto& verdict = row.verdict;
   const auto& floor = group.floor;
   return {
-      {{"preset", "preset"}, word_cell(group.preset)},
-      {{"seed", "seed"}, std::to_string(group.seed)},  // text: 64 bits without a sign
-      {{"variant", "variant"}, row.variant},
-      {{"role", "role"}, word_cell(row.role)},
-      {{"repeat", "repeat"}, std::int64_t{row.repeat}},
-      {{"config", "config"}, row.config},
-      {{"config_source", "config from"}, row.config_source},
-      {{"schedule", "schedule"}, text_or_nothing(row.schedule)},
-      {{"status", "status"}, word_cell(row.status)},
-      {{"reason", "reason"}, text_or_nothing(row.reason)},
-      {{"fallback", "fallback"}, text_or_nothing(row.fallback)},
-      {{"verified", "verified"}, verdict ? Cell(verdict->passed) : Cell()},
-      {{"error", "error"}, verdict ? Cell(verdict->error) : Cell()},
-      {{"bound", "bound"}, verdict ? Cell(verdict->bound) : Cell()},
-      {{"n", "samples"}, time ? Cell(std::int64_t{time->n}) : Cell()},
-      {{"time_ms", "median time", "ms", true},
-       time ? Cell(Estimate{time->median, time->low, time->high}) : Cell()},
-      {{"coverage", "coverage"}, time ? Cell(time->coverage) : Cell()},
-      {{"minimum_ms", "minimum", "ms"}, time ? Cell(time->minimum) : Cell()},
-      {{"maximum_ms", "maximum", "ms"}, time ? Cell(time->maximum) : Cell()},
-      {{"floor_ms", "floor", "ms"}, floor ? Cell(floor->floor_ms()) : Cell()},
-      {{"bound_by", "bound by"}, floor ? word_cell(floor->bound_by()) : Cell()},
-      {{"floor_fraction", "fraction of floor"}, optional_cell(row.floor_fraction)},
-      {{"gflops", "rate", "GFLOP/s"}, optional_cell(row.gflops)},
-      {{"gbytes_per_s", "rate", "GB/s"}, optional_cell(row.gbytes_per_s)},
-      {{"energy_mj", "energy", "mJ"}, optional_cell(row.energy_mj)},
-      {{"against", "against"}, comparison ? Cell(comparison->against) : Cell()},
-      {{"against_schedule", "against schedule"},
-       comparison ? text_or_nothing(comparison->against_schedule) : Cell()},
-      {{"speedup", "speed-up", "", true},
-       comparison ? Cell(estimate_of(comparison->speedup)) : Cell()},
-      {{"speedup_coverage", "coverage"}, comparison ? Cell(comparison->speedup.coverage) : Cell()},
-      {{"claim", "claim"}, comparison ? word_cell(comparison->claim) : Cell()},
-      {{"source_digest", "sources"}, text_or_nothing(row.source_digest)},
-      {{"invalid", "not valid"}, invalidity_cell(group)}};
+      {{"preset"}, word_cell(group.preset)},
+      {{"seed"}, std::to_string(group.seed)},  // text: 64 bits without a sign
+      {{"variant"}, row.variant},
+      {{"role"}, word_cell(row.role)},
+      {{"repeat"}, std::int64_t{row.repeat}},
+      {{"config"}, row.config},
+      {{"config_source"}, row.config_source},
+      {{"schedule"}, text_or_nothing(row.schedule)},
+      {{"status"}, word_cell(row.status)},
+      {{"reason"}, text_or_nothing(row.reason)},
+      {{"fallback"}, text_or_nothing(row.fallback)},
+      {{"verified"}, verdict ? Cell(verdict->passed) : Cell()},
+      {{"error"}, verdict ? Cell(verdict->error) : Cell()},
+      {{"bound"}, verdict ? Cell(verdict->bound) : Cell()},
+      {{"n"}, time ? Cell(std::int64_t{time->n}) : Cell()},
+      {{"time_ms", true}, time ? Cell(Estimate{time->median, time->low, time->high}) : Cell()},
+      {{"coverage"}, time ? Cell(time->coverage) : Cell()},
+      {{"minimum_ms"}, time ? Cell(time->minimum) : Cell()},
+      {{"maximum_ms"}, time ? Cell(time->maximum) : Cell()},
+      {{"floor_ms"}, floor ? Cell(floor->floor_ms()) : Cell()},
+      {{"bound_by"}, floor ? word_cell(floor->bound_by()) : Cell()},
+      {{"floor_fraction"}, optional_cell(row.floor_fraction)},
+      {{"gflops"}, optional_cell(row.gflops)},
+      {{"gbytes_per_s"}, optional_cell(row.gbytes_per_s)},
+      {{"energy_mj"}, optional_cell(row.energy_mj)},
+      {{"against"}, comparison ? Cell(comparison->against) : Cell()},
+      {{"against_schedule"}, comparison ? text_or_nothing(comparison->against_schedule) : Cell()},
+      {{"speedup", true}, comparison ? Cell(estimate_of(comparison->speedup)) : Cell()},
+      {{"speedup_coverage"}, comparison ? Cell(comparison->speedup.coverage) : Cell()},
+      {{"claim"}, comparison ? word_cell(comparison->claim) : Cell()},
+      {{"source_digest"}, text_or_nothing(row.source_digest)},
+      {{"invalid"}, invalidity_cell(group)}};
 }
 
 ColumnCells point_fields(const MicrobenchmarkResult& m, const MicrobenchmarkRow& row) {
-  return {{{"session", "session"}, session_cell(m.session)},
-          {{"microbenchmark", "microbenchmark"}, m.name},
-          {{"at", "point"}, to_string(row.at)},
-          {{"quantity", "quantity"}, row.quantity},
-          {{"unit", "unit"}, row.unit},
-          {{"status", "status"}, word_cell(row.status)},
-          {{"reason", "reason"}, text_or_nothing(row.reason)},
-          {{"remark", "remark"}, text_or_nothing(row.remark)},
-          {{"n", "samples"}, static_cast<std::int64_t>(row.samples.size())},
-          {{"value", "median", "", true}, value_cell(row)},
-          {{"cycles", "cycles"}, optional_cell(row.cycles)},
-          {{"time_ns", "time", "ns"}, optional_cell(row.time_ns)},
-          {{"clock_mhz", "clock", "MHz"}, optional_cell(row.clock_mhz)},
-          {{"proof", "proof"}, text_or_nothing(proof_text(row))},
-          {{"stop_reason", "stopped by"}, word_cell(row.stop_reason)},
-          {{"source_digest", "sources"}, text_or_nothing(m.source_digest)}};
+  return {{{"session"}, session_cell(m.session)},
+          {{"microbenchmark"}, m.name},
+          {{"at"}, to_string(row.at)},
+          {{"quantity"}, row.quantity},
+          {{"unit"}, row.unit},
+          {{"status"}, word_cell(row.status)},
+          {{"reason"}, text_or_nothing(row.reason)},
+          {{"remark"}, text_or_nothing(row.remark)},
+          {{"n"}, static_cast<std::int64_t>(row.samples.size())},
+          {{"value", true}, value_cell(row)},
+          {{"cycles"}, optional_cell(row.cycles)},
+          {{"time_ns"}, optional_cell(row.time_ns)},
+          {{"clock_mhz"}, optional_cell(row.clock_mhz)},
+          {{"proof"}, text_or_nothing(proof_text(row))},
+          {{"stop_reason"}, word_cell(row.stop_reason)},
+          {{"source_digest"}, text_or_nothing(m.source_digest)}};
 }
 
 /// A table whose columns are those of a row of nothing.
@@ -160,10 +157,10 @@ std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
     dirty = record.dirty;
   }
   if (dirty && !commit.empty()) commit += "-dirty";
-  return {{{"gpu", "GPU"}, text_or_nothing(from.device.name)},
-          {{"driver", "CUDA driver"}, std::int64_t{from.device.driver_version}},
-          {{"toolkit", "CUDA compiler"}, text_or_nothing(from.cuda_compiler)},
-          {{"commit", "commit"}, text_or_nothing(commit)}};
+  return {{{"gpu"}, text_or_nothing(from.device.name)},
+          {{"driver"}, std::int64_t{from.device.driver_version}},
+          {{"toolkit"}, text_or_nothing(from.cuda_compiler)},
+          {{"commit"}, text_or_nothing(commit)}};
 }
 
 namespace {

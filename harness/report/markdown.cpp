@@ -59,18 +59,18 @@ Table people_table(const ResultFile& file, const GroupResult& group) {
   // A file of one run says so once, not in every line.
   const bool several = !file.provenance.sessions.empty();
   Table table;
-  table.columns = {{"variant", "variant"},
-                   {"role", "role"},
-                   {"config", "config"},
-                   {"time_ms", "median time", "ms", true},
-                   {"speedup", "speed-up over baseline"},
-                   {"floor_fraction", "fraction of floor"},
-                   {"gbytes_per_s", "rate", "GB/s"},
-                   {"gflops", "rate", group.work.kind == Work::Kind::fp32 ? "GFLOP/s" : "Gop/s"},
-                   {"status", "result"}};
+  table.columns = {{"variant"},
+                   {"role"},
+                   {"config"},
+                   {"median time [ms]", true},
+                   {"speed-up over baseline"},
+                   {"fraction of floor"},
+                   {"rate [GB/s]"},
+                   {group.work.kind == Work::Kind::fp32 ? "rate [GFLOP/s]" : "rate [Gop/s]"},
+                   {"result"}};
   if (several) {
-    table.columns.insert(table.columns.begin() + 4, {"sessions_ms", "all runs", "ms"});
-    table.columns.insert(table.columns.begin() + 6, {"sessions_speedup", "all runs"});
+    table.columns.insert(table.columns.begin() + 4, {"all runs [ms]"});
+    table.columns.insert(table.columns.begin() + 6, {"all runs"});
   }
   for (const Row* of : by_speedup(group)) {
     const Row& row = *of;
@@ -101,12 +101,8 @@ Table gain_table(std::vector<Gain> gains) {
     return a.total->speedup.ratio > b.total->speedup.ratio;
   });
   Table table;
-  table.columns = {{"strategy", "strategy"},
-                   {"schedule", "best with"},
-                   {"total", "speed-up at best"},
-                   {"by_schedule", "of the schedule"},
-                   {"by_movement", "of movement"},
-                   {"at_baseline_schedule", "of movement, with baseline's schedule"}};
+  table.columns = {{"strategy"},        {"best with"},   {"speed-up at best"},
+                   {"of the schedule"}, {"of movement"}, {"of movement, with baseline's schedule"}};
   const auto cell = [](const Comparison* c) { return c ? Cell(speedup_text(*c)) : Cell(); };
   for (const Gain& gain : gains) {
     const bool same = gain.schedule == gain.baseline_schedule;
@@ -120,12 +116,12 @@ Table gain_table(std::vector<Gain> gains) {
 /// What it costs to implement a strategy with a library in place of instructions.
 Table spelling_table(const GroupResult& group) {
   Table table;
-  table.columns = {{"strategy", "strategy"},
-                   {"spelling", "implemented with"},
-                   {"config", "config"},
-                   {"time_ms", "time", "ms", true},
-                   {"against_ms", "time of the strategy", "ms", true},
-                   {"speedup", "speed-up"}};
+  table.columns = {{"strategy"},
+                   {"implemented with"},
+                   {"config"},
+                   {"time [ms]", true},
+                   {"time of the strategy [ms]", true},
+                   {"speed-up"}};
   const auto time = [](const Row& row) {
     return row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
                        : Cell();
@@ -143,9 +139,8 @@ Table spelling_table(const GroupResult& group) {
 /// Points for people: one column per coordinate name would be wide, so they stand in one.
 Table people_table(const MicrobenchmarkResult& m) {
   Table table;
-  table.columns = {{"at", "point"},           {"value", "median", "", true}, {"unit", "unit"},
-                   {"time_ns", "time", "ns"}, {"clock_mhz", "clock", "MHz"}, {"proof", "proof"},
-                   {"status", "result"}};
+  table.columns = {{"point"},       {"median", true}, {"unit"},  {"time [ns]"},
+                   {"clock [MHz]"}, {"proof"},        {"result"}};
   for (const MicrobenchmarkRow& row : m.rows) {
     const std::string status(word_of(row.status));
     table.add({to_string(row.at), value_cell(row), row.unit, optional_cell(row.time_ns),
@@ -158,11 +153,7 @@ Table people_table(const MicrobenchmarkResult& m) {
 
 Table finding_table(const MicrobenchmarkResult& m) {
   Table table;
-  table.columns = {{"at", "at"},
-                   {"quantity", "finding"},
-                   {"value", "value", "", true},
-                   {"unit", "unit"},
-                   {"how", "how"}};
+  table.columns = {{"at"}, {"finding"}, {"value", true}, {"unit"}, {"how"}};
   for (const Finding& f : m.findings) {
     table.add({to_string(f.at), f.quantity, Estimate{f.value, f.low, f.high}, f.unit, f.how});
   }
@@ -265,8 +256,7 @@ std::string to_markdown(const ResultFile& file) {
   };
   if (!file.ceilings.empty()) {
     Table ceilings;
-    ceilings.columns = {
-        {"name", "ceiling"}, {"value", "median"}, {"unit", "unit"}, {"method", "how"}};
+    ceilings.columns = {{"ceiling"}, {"median"}, {"unit"}, {"how"}};
     for (const Ceiling& ceiling : file.ceilings) {
       ceilings.add({ceiling.name, ceiling.value, ceiling.unit, ceiling.method});
     }

@@ -4,6 +4,7 @@
 
 #include "harness/results/codec.hpp"
 #include "harness/results/envelope.hpp"
+#include "harness/text/pattern.hpp"
 #include "harness/text/table.hpp"
 
 namespace amasia {
@@ -17,16 +18,6 @@ void for_each_counter(const Visit& visit) {
   });
 }
 
-std::vector<std::string> alternatives(std::string_view metrics) {
-  std::vector<std::string> list;
-  while (!metrics.empty()) {
-    const std::size_t end = std::min(metrics.find(' '), metrics.size());
-    list.emplace_back(metrics.substr(0, end));
-    metrics.remove_prefix(std::min(end + 1, metrics.size()));
-  }
-  return list;
-}
-
 std::string metric_of(const StallReason& reason) {
   return std::string(stall_metric_begin).append(reason.name).append(stall_metric_end);
 }
@@ -36,7 +27,7 @@ std::string metric_of(const StallReason& reason) {
 Counters counters_of(const std::map<std::string, double>& metrics) {
   Counters counters;
   for_each_counter([&](const CounterField& field) {
-    for (const std::string& name : alternatives(field.metrics)) {
+    for (const std::string& name : split(field.metrics, ' ')) {
       const auto found = metrics.find(name);
       if (found == metrics.end()) continue;
       // What is the difference of two counts may fall below nothing.
@@ -60,23 +51,22 @@ Counters counters_of(const std::map<std::string, double>& metrics) {
 std::vector<std::string> counted_metrics() {
   std::vector<std::string> metrics;
   for_each_counter([&](const CounterField& field) {
-    for (std::string& name : alternatives(field.metrics)) metrics.push_back(std::move(name));
+    for (std::string& name : split(field.metrics, ' ')) metrics.push_back(std::move(name));
   });
   for (const StallReason& reason : stall_reasons) metrics.push_back(metric_of(reason));
   return metrics;
 }
 
 std::string table_of_counters() {
-  Table table{
-      {{"counter", "counter"}, {"meaning", "meaning"}, {"metric", "Nsight Compute's metric"}}, {}};
+  Table table{{{"counter"}, {"meaning"}, {"Nsight Compute's metric"}}, {}};
   for_each_counter([&](const CounterField& field) {
     std::string metrics;
-    for (const std::string& name : alternatives(field.metrics)) {
+    for (const std::string& name : split(field.metrics, ' ')) {
       metrics += (metrics.empty() ? "`" : ", or `") + name + '`';
     }
     table.add({'`' + std::string(field.name) + '`', std::string(field.rules.meaning), metrics});
   });
-  Table stalls{{{"stall", "stall"}, {"meaning", "what a warp waits for"}}, {}};
+  Table stalls{{{"stall"}, {"what a warp waits for"}}, {}};
   for (const StallReason& reason : stall_reasons) {
     stalls.add({'`' + std::string(reason.name) + '`', std::string(reason.meaning)});
   }

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
@@ -256,12 +257,8 @@ std::string environment(const char* name) {
 }
 
 std::string on_path(std::string_view program) {
-  const std::string path = environment("PATH");
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const fs::path folder(path.substr(begin, end - begin));
-    if (!folder.empty() && executable_file(folder / program)) return folder / program;
-    begin = end + 1;
+  for (const std::string& folder : split(environment("PATH"), ':')) {
+    if (executable_file(fs::path(folder) / program)) return fs::path(folder) / program;
   }
   return "";
 }

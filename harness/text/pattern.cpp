@@ -12,6 +12,15 @@
 
 namespace amasia {
 
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) parts.emplace_back(text.substr(begin, end - begin));
+  }
+  return parts;
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
   return ::fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), FNM_NOESCAPE) == 0;
 }

@@ -1,4 +1,4 @@
-// Names given by a person: glob patterns, and the nearest valid names when one is mistyped.
+// Names given by a person: glob patterns, and the nearest valid names when one is mistyped. Lists.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace amasia {
+
+/// The parts between separators, without empty ones.
+std::vector<std::string> split(std::string_view text, char separator);
 
 /// Whether `text` as a whole matches `pattern`, as fnmatch(3): '*' is any run of characters, '/'
 /// among them.

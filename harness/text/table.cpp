@@ -65,13 +65,13 @@ void each_value(const Table& table, const std::vector<Cell>& row, const Use& use
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
     if (!column.estimate) {
-      use(column.key, row[i]);
+      use(column.name, row[i]);
       continue;
     }
     const Estimate* estimate = std::get_if<Estimate>(&row[i]);
-    use(column.key, estimate ? Cell(estimate->value) : Cell());
-    use(column.key + "_low", estimate ? Cell(estimate->low) : Cell());
-    use(column.key + "_high", estimate ? Cell(estimate->high) : Cell());
+    use(column.name, estimate ? Cell(estimate->value) : Cell());
+    use(column.name + "_low", estimate ? Cell(estimate->low) : Cell());
+    use(column.name + "_high", estimate ? Cell(estimate->high) : Cell());
   }
 }
 
@@ -82,7 +82,7 @@ void Table::add(std::vector<Cell> row) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     const bool fits = std::holds_alternative<std::monostate>(row[i]) ||
                       std::holds_alternative<Estimate>(row[i]) == columns[i].estimate;
-    if (!fits) throw std::logic_error("column " + columns[i].key + " has a value of another kind");
+    if (!fits) throw std::logic_error("column " + columns[i].name + " has a value of another kind");
   }
   rows.push_back(std::move(row));
 }
@@ -106,8 +106,7 @@ std::string to_markdown(const Table& table) {
     const Column& column = table.columns[i];
     const bool right = std::any_of(table.rows.begin(), table.rows.end(),
                                    [&](const auto& row) { return is_numeric(row[i]); });
-    const std::string unit = column.unit.empty() ? "" : " [" + column.unit + "]";
-    text += ' ' + markdown_field(column.title + unit) + " |";
+    text += ' ' + markdown_field(column.name) + " |";
     rule += right ? " ---: |" : " --- |";
   }
   text += '\n' + rule + '\n';

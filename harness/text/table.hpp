@@ -29,9 +29,7 @@ Cell word_cell(Enum value) {
 }
 
 struct Column {
-  std::string key;     // in CSV: "time_ms"; an estimate adds key_low and key_high
-  std::string title;   // in Markdown: "time"
-  std::string unit{};  // in Markdown, after the title: "ms"
+  std::string name;  // "time_ms" in CSV, where an estimate adds time_ms_low and time_ms_high
   bool estimate = false;
 };
 
