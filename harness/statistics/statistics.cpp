@@ -16,15 +16,9 @@ void check_confidence(double confidence) {
   }
 }
 
-/// 1 - 2 P(Binomial(n, 1/2) < k); 0 from the middle on.
+/// 1 - 2 P(Binomial(n, 1/2) < k), which is as likely as more than n - k; 0 from the middle on.
 double coverage_of(int n, int k) {
-  if (2 * k > n) return 0;
-  long double tail = 0;
-  for (int i = 0; i < k; ++i) {
-    tail += std::exp(std::lgamma(n + 1.0L) - std::lgamma(i + 1.0L) - std::lgamma(n - i + 1.0L) -
-                     n * std::log(2.0L));
-  }
-  return static_cast<double>(1 - 2 * tail);
+  return 2 * k > n ? 0 : 1 - 2 * binomial_upper_tail(n, n - k + 1, 0.5);
 }
 
 struct Rank {

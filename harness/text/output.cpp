@@ -140,15 +140,13 @@ std::string wrapped(std::string_view first, std::string_view text, std::size_t i
 
 namespace {
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
-}
+constexpr std::string_view plain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 std::string quoted(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
   const bool escaped = std::any_of(word.begin(), word.end(), is_control);
   std::string text = escaped ? "$'" : "'";
   for (const char c : word) {

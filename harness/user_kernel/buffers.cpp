@@ -114,17 +114,9 @@ Differences differences(const BufferDescription& b, std::size_t count, const Byt
   return result;
 }
 
-std::string norm_text(Norm norm) {
-  switch (norm) {
-    case Norm::exact:
-      return "exact";
-    case Norm::relative:
-      return "max abs error / max abs reference";
-    case Norm::absolute:
-      break;
-  }
-  return "max abs error";
-}
+/// In the order of Norm.
+constexpr const char* norm_texts[] = {"exact", "max abs error / max abs reference",
+                                      "max abs error"};
 
 /// The byte that an output has least of: an element that was not written can hardly be right.
 unsigned char rarest_byte(const Bytes& data) {
@@ -536,7 +528,7 @@ void UserBuffers::check(const Buffer& buffer, const Bytes& got, const Bytes& exp
     return most > 0 ? error / most : (error > 0 ? std::numeric_limits<double>::infinity() : 0);
   };
   if (verdict.norm.empty() || excess(found.error, bound) > excess(verdict.error, verdict.bound)) {
-    verdict.norm = norm_text(b.norm);
+    verdict.norm = norm_texts[static_cast<std::size_t>(b.norm)];
     verdict.error = found.error;
     verdict.bound = bound;
   }

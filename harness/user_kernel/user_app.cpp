@@ -62,11 +62,6 @@ Variant variant_of(const std::string& app, const UserImplementation& implementat
   config.info.name = implementation.name;
   config.prepare = implementation.prepare;
   config.unsupported = implementation.unsupported;
-  if (!config.unsupported) {
-    config.unsupported = [](const Instance&, const Device&) -> std::optional<std::string> {
-      return std::nullopt;
-    };
-  }
   config.loaded_kernels = implementation.kernels;
   v.configs.push_back(std::move(config));
   return v;

@@ -25,8 +25,9 @@ struct UserImplementation {
   /// Makes a launch of this instance ready; not timed. A std::runtime_error with a sentence costs
   /// this implementation its rows, and nobody else.
   std::function<Launch(const Instance&, const Device&)> prepare;
-  /// Why it cannot run this instance on this device, a sentence; empty member: always can.
-  std::function<std::optional<std::string>(const Instance&, const Device&)> unsupported{};
+  /// Why it cannot run this instance on this device, a sentence.
+  std::function<std::optional<std::string>(const Instance&, const Device&)> unsupported =
+      [](const Instance&, const Device&) -> std::optional<std::string> { return std::nullopt; };
   /// The kernels of a run, for registers, shared memory and occupancy; asked after prepare(). Empty
   /// member: nobody knows them, and the rows have no evidence.
   std::function<std::vector<KernelUse>(const Instance&, const Device&)> kernels{};
