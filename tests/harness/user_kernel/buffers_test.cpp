@@ -352,6 +352,7 @@ TEST(UserBuffers, TolerancesAreTheBuffersOwn) {
   Doubling relative("type = \"f32\"\nrole = \"output\"\ntolerance = { relative = 0.01 }\n",
                     "type = \"f32\"\nfill = \"constant\"\nvalue = 50\n");
   EXPECT_TRUE(off_by(relative, 0.9F).passed) << "1 % of 100";
+  EXPECT_EQ(off_by(relative, 0.9F).norm, "max abs error / max abs reference");
   EXPECT_FALSE(off_by(relative, 1.1F).passed);
   EXPECT_FALSE(off_by(relative, std::nanf("")).passed);
   EXPECT_FALSE(off_by(relative, INFINITY).passed);
