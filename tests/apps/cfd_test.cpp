@@ -25,12 +25,6 @@ namespace {
 using formats::Mesh;
 constexpr std::uint64_t seed = 42;
 
-Parameters size(std::int64_t elements, std::int64_t iterations, const char* order = "front") {
-  return Parameters(parameter_specs(), {{"elements", std::to_string(elements)},
-                                        {"iterations", std::to_string(iterations)},
-                                        {"order", order}});
-}
-
 // ---- The mesh
 
 /// Faces by the pair of elements that they divide.
@@ -291,31 +285,6 @@ TEST(CfdApp, SizesHaveOneElementPrimesAndRodinias) {
     EXPECT_TRUE(has(Preset::smoke, elements));
   EXPECT_TRUE(has(Preset::paper, 193474));
   EXPECT_TRUE(has(Preset::sweep, 50331648));  // normals beyond 2^31 bytes
-}
-
-TEST(CfdApp, WorkAndMemoryGrowWithTheMesh) {
-  const App* app = find_app("cfd");
-  const Work w = app->work(size(1000, 3));
-  EXPECT_DOUBLE_EQ(w.bytes_read, 1000 * 22 * 4.0);
-  EXPECT_DOUBLE_EQ(w.bytes_written, 1000 * 5 * 4.0);
-  EXPECT_DOUBLE_EQ(w.operations, 1000 * (3 * (3 * 236.0 + 2) + 25));
-  EXPECT_EQ(app->device_bytes(size(1, 1)), 768 * 73 * 4);
-  EXPECT_GT(app->device_bytes(size(std::int64_t{1} << 29, 1)), std::int64_t{1} << 37);
-  EXPECT_EQ(pitch_of(768), 768);
-  EXPECT_EQ(pitch_of(769), 1536);
-  static_assert(tile_multiple % iso_threads == 0 && tile_multiple % tile_threads == 0);
-}
-
-TEST(CfdApp, RefusesWhatItCannotRun) {
-  for (const auto& wrong :
-       std::vector<std::map<std::string, std::string>>{{{"elements", "0"}},
-                                                       {{"elements", "536870913"}},
-                                                       {{"iterations", "0"}},
-                                                       {{"iterations", "131073"}},
-                                                       {{"order", "sorted"}}}) {
-    EXPECT_TRUE(contains(message_of<UsageError>([&] { Parameters(parameter_specs(), wrong); }),
-                         wrong.begin()->first));
-  }
 }
 
 }  // namespace

@@ -816,45 +816,6 @@ TEST(Bound, OfE4m3AcceptsSumsOf14Bits) {
 
 // ---- what the harness asks
 
-TEST(App, CountsWorkAndBytes) {
-  const App* app = find_app("gemm");
-  const struct {
-    const char* mode;
-    Work::Kind kind;
-    double bytes;
-  } modes[] = {{"fp32", Work::Kind::fp32, 4},
-               {"bf16", Work::Kind::bf16, 2},
-               {"e4m3", Work::Kind::e4m3, 1},
-               {"tf32x3", Work::Kind::tf32x3, 4}};
-  for (const auto& of : modes) {
-    const Work w = app->work(size(100, 200, 300, of.mode));
-    EXPECT_EQ(w.kind, of.kind);
-    EXPECT_EQ(w.operations, 2.0 * 100 * 200 * 300);
-    EXPECT_EQ(w.bytes_read, of.bytes * (100 * 300 + 300 * 200));
-    EXPECT_EQ(w.bytes_written, 4.0 * 100 * 200);
-  }
-  // C and 12 bytes of reference per element; rows of A and B padded, of B as it is stored.
-  constexpr std::int64_t results = 4 * 100 * 224 + 12 * 100 * 200;
-  EXPECT_EQ(app->device_bytes(size(100, 200, 300)), 4 * (100 * 320 + 300 * 224) + results);
-  EXPECT_EQ(app->device_bytes(size(100, 200, 300, "e4m3")), 384 * (100 + 200) + results);
-  // Both parts of A and B besides, in groups of eight rows.
-  EXPECT_EQ(app->device_bytes(size(100, 200, 300, "tf32x3")),
-            4 * (100 * 320 + 300 * 224) + results + 8 * 320 * (104 + 200));
-  const Parameters tn(
-      parameter_specs(),
-      {{"m", "100"}, {"n", "200"}, {"k", "300"}, {"mode", "bf16"}, {"layout", "tn"}});
-  EXPECT_EQ(layout_of(tn), Layout::tn);
-  EXPECT_EQ(app->device_bytes(tn), 2 * (100 * 320 + 200 * 320) + results);
-}
-
-TEST(App, LargestShapesDoNotOverflow) {
-  const std::int64_t most = std::int64_t{1} << 20;
-  EXPECT_GT(find_app("gemm")->device_bytes(size(most, most, most)), std::int64_t{1} << 43);
-  EXPECT_THROW(size(most + 1, 1, 1), UsageError);
-  EXPECT_THROW(size(0, 1, 1), UsageError);
-  EXPECT_THROW(size(1, 1, 1, "fp8"), UsageError);
-}
-
 // So that no shape that the parameters allow fails where a tensor map is made.
 TEST(App, EveryShapeHasATensorMap) {
   const std::int64_t most = std::int64_t{1} << 20;
@@ -870,12 +831,6 @@ TEST(App, EveryShapeHasATensorMap) {
           << name_of(mode) << " " << columns;
     }
   }
-}
-
-TEST(App, SaysThatE4m3HasLayoutTnAlone) {
-  const Parameters p(parameter_specs(), {{"mode", "e4m3"}});
-  EXPECT_TRUE(contains(message_of<UsageError>([&] { find_app("gemm")->device_bytes(p); }),
-                       "add layout=tn"));
 }
 
 }  // namespace

@@ -270,58 +270,6 @@ TEST(HistogramReference, ComparisonFindsWhatDiffers) {
   EXPECT_FALSE(compare({4, 5, 6, 7}, expected).passed);
 }
 
-TEST(HistogramApp, DeclaresWorkAndMemory) {
-  const App* app = find_app("histogram");
-  const auto parameters = [&](const std::map<std::string, std::string>& given) {
-    return Parameters(app->parameters(), given);
-  };
-  const Work w = app->work(parameters({{"keys", "1000"}, {"bins", "64"}}));
-  EXPECT_EQ(w.operations, 1000);
-  EXPECT_EQ(w.bytes_read, 4000);
-  EXPECT_EQ(w.bytes_written, 4 * 65);
-  EXPECT_EQ(app->work(parameters({{"keys", "1000"}, {"type", "uint8"}})).bytes_read, 1000);
-  // Keys in lines of 128 bytes, counters and the 240 partial results of iso.
-  EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "64"}})),
-            256 + 4 * (96 + 240 * 65));
-  // With many bins, room for the ids that schedule partitioned deals out.
-  EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "1048576"}})),
-            256 + 4 * (1048576 + 32 + partition_words(1048577, 33)));
-  EXPECT_EQ(app->device_bytes(parameters({{"keys", "4294967295"}, {"bins", "1048576"}})),
-            17179869184 + 4 * (1048576 + 32 + partition_words(1048577, 4294967295)));
-}
-
-TEST(HistogramApp, RefusesWhatCannotBe) {
-  using Given = std::map<std::string, std::string>;
-  // Counters have 32 bits. Which keys one of them may get is known of generated ones.
-  const std::vector<std::pair<Given, const char*>> refused{
-      {{{"type", "uint8"}, {"bins", "257"}}, "256 values of uint8"},
-      {{{"type", "uint8"}, {"range", "300"}}, "256 values of uint8"},
-      {{{"type", "uint8"}, {"spread", "257"}}, "256 values of uint8"},
-      {{{"bins", "1000"}, {"range", "999"}}, "exceeds the range, 999"},
-      {{{"bins", "1048577"}}, "1048576"},
-      {{{"keys", "8589934593"}}, "8589934592"},
-      {{{"keys", "4294967296"}, {"distribution", "equal"}}, "4294967295"},
-      {{{"keys", "4294967296"}, {"type", "uint8"}, {"distribution", "equal"}}, "4294967295"},
-      {{{"keys", "4294967296"}, {"bins", "1"}}, "4294967295"},
-      {{{"keys", "4294967296"}, {"type", "uint8"}, {"bins", "1"}}, "4294967295"},
-      {{{"keys", "4294967296"}, {"key_file", "keys"}}, "from a file"},
-      {{{"keys", "8589934592"}, {"bins", "2"}}, "4294967295"},
-      {{{"keys", "8589934592"}, {"bins", "64"}, {"range", "64"}, {"spread", "2147483648"}},
-       "4294967295"},
-      {{{"keys", "0"}}, ""},
-      {{{"range", "2147483648"}}, ""},
-      {{{"type", "int64"}}, ""},
-      {{{"distribution", "normal"}}, ""}};
-  for (const auto& [given, part] : refused) {
-    const std::string message = message_of<UsageError>([&, &of = given] { setup_of(of); });
-    EXPECT_TRUE(is_one_line(message));
-    EXPECT_TRUE(contains(message, part));
-  }
-  setup_of({{"keys", "4294967295"}, {"distribution", "equal"}});
-  setup_of({{"keys", "8589934592"}, {"bins", "256"}});
-  setup_of({{"keys", "8589934592"}, {"bins", "256"}, {"distribution", "zipf"}});
-}
-
 TEST(HistogramGeometry, PlansCopiesThenWindows) {
   constexpr std::int64_t h200 = 232192;  // bytes of a block there, barriers left out
   const auto plan = [](std::int64_t counters, std::int64_t bytes, int at_least = 1) {

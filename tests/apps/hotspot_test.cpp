@@ -546,30 +546,6 @@ TEST_F(Mutants, SkippedTileAndStaleHalo) {
   EXPECT_GE(v.mismatches, cols);
 }
 
-// ---- what the harness asks
-
-TEST(App, WorkAndBytes) {
-  const App* app = find_app("hotspot");
-  ASSERT_NE(app, nullptr);
-  const Work w = app->work(size(8192, 8192, 5));
-  EXPECT_EQ(w.bytes_read, 2.0 * 8192 * 8192 * 4);
-  EXPECT_EQ(w.bytes_written, 8192.0 * 8192 * 4);
-  EXPECT_EQ(w.operations, 8192.0 * 8192 * 32);
-  EXPECT_EQ(app->device_bytes(size(3, 33, 1)), 5 * 3 * 64 * 4);
-  EXPECT_THROW((void)app->device_bytes(size(std::int64_t{1} << 30, std::int64_t{1} << 30, 1)),
-               UsageError);
-  EXPECT_THROW(size(0, 1, 1), UsageError);
-  EXPECT_THROW(size(1, 1, 0), UsageError);
-}
-
-TEST(App, RefusesWhatExceedsFp32) {
-  const App* app = find_app("hotspot");
-  EXPECT_NO_THROW((void)app->device_bytes(size(8192, 8192, 1 << 20)));
-  EXPECT_NO_THROW((void)app->device_bytes(size(1024, 1024, 60, "rodinia")));
-  EXPECT_NO_THROW((void)app->device_bytes(size(8192, 8192, 5, "rodinia")));
-  EXPECT_THROW((void)app->device_bytes(size(8192, 8192, 60, "rodinia")), UsageError);
-}
-
 // ---- files
 
 TEST(HotspotFiles, FeedTheProblem) {

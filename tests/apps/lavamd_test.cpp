@@ -88,28 +88,5 @@ TEST(LavamdSchedules, EveryGroupGoesToOneWarpAndWarpsGetEqualShares) {
   }
 }
 
-TEST(LavamdParameters, RefuseWhatNoBoxHas) {
-  EXPECT_THROW(size_of("0", "100"), UsageError);
-  EXPECT_THROW(size_of("257", "100"), UsageError);
-  EXPECT_THROW(size_of("10", "0"), UsageError);
-  EXPECT_THROW(size_of("10", "105"), UsageError);
-  EXPECT_THROW(size_of("ten", "100"), UsageError);
-}
-
-TEST(LavamdWork, CountsEachArrayOnceAndFitsTheDevice) {
-  const App* app = find_app("lavamd");
-  ASSERT_NE(app, nullptr);
-  const Work w = app->work(size_of("80", "100"));
-  EXPECT_DOUBLE_EQ(w.bytes_read, 512000.0 * (100 * 40 + 112));
-  EXPECT_DOUBLE_EQ(w.bytes_written, 512000.0 * 100 * 32);
-  EXPECT_DOUBLE_EQ(w.operations, 36.0 * 238 * 238 * 238 * 1e4);
-  for (const Preset preset : {Preset::smoke, Preset::quick, Preset::paper, Preset::sweep}) {
-    for (const Parameters& p : app->sizes(preset)) {
-      EXPECT_LT(device_bytes(p), std::int64_t{130} << 30) << p.to_string();
-    }
-  }
-  EXPECT_GT(device_bytes(size_of("80", "100")), std::int64_t{1} << 31);
-}
-
 }  // namespace
 }  // namespace amasia::lavamd

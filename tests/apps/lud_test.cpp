@@ -25,10 +25,6 @@
 namespace amasia::lud {
 namespace {
 
-Parameters size(std::int64_t n) {
-  return Parameters(parameter_specs(), {{"n", std::to_string(n)}});
-}
-
 // ---- blocked.hpp
 
 using Place = std::pair<int, int>;  // row and column, in squares of warp_edge
@@ -573,23 +569,6 @@ TEST_F(Comparison, TheRightResultPassesAndWrongOnesFail) {
   const Verdict v = judge(skipped);
   EXPECT_FALSE(v.passed);
   EXPECT_EQ(v.first_mismatches.size(), 5u);
-}
-
-// ---- what the harness asks
-
-TEST(App, WorkAndBytes) {
-  const App* app = find_app("lud");
-  ASSERT_NE(app, nullptr);
-  EXPECT_EQ(app->work(size(2)).operations, 1 + 2);  // one division, one update
-  EXPECT_NEAR(app->work(size(8192)).operations / (2.0 / 3 * 8192. * 8192 * 8192), 1, 1e-3);
-  EXPECT_EQ(app->work(size(2)).kind, Work::Kind::fp32);
-  EXPECT_EQ(app->device_bytes(size(33)), 2 * 33 * 64 * 4 + 2 * 128 * 128 * 4);
-  // Of two groups ten panels of L and U in two parts, of whole blocks, besides.
-  const Parameters tf32x3(parameter_specs(), {{"n", "33"}, {"arithmetic", "tf32x3"}});
-  EXPECT_EQ(app->work(tf32x3).kind, Work::Kind::tf32x3);
-  EXPECT_EQ(app->device_bytes(tf32x3) - app->device_bytes(size(33)), 4 * 256 * 1280 * 4);
-  EXPECT_THROW(size(0), UsageError);
-  EXPECT_THROW(size((std::int64_t{1} << 20) + 1), UsageError);
 }
 
 // ---- files

@@ -110,32 +110,6 @@ TEST(PathfinderPath, ConnectsTheRowsAtTheLeastCost) {
   }
 }
 
-TEST(PathfinderApp, ChecksItsReference) {
-  const App* app = find_app("pathfinder");
-  ASSERT_NE(app, nullptr);
-  for (const auto& [rows, cols] : extents) {
-    const Parameters p(app->parameters(),
-                       {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
-    EXPECT_TRUE(app->check_reference(p, seed).passed) << p.to_string();
-  }
-}
-
-TEST(PathfinderApp, DeclaresWorkAndMemory) {
-  const App* app = find_app("pathfinder");
-  const Parameters p(app->parameters(), {{"rows", "1000"}, {"cols", "1000000"}});
-  const Work work = app->work(p);
-  EXPECT_DOUBLE_EQ(work.bytes_read, 4e9);
-  EXPECT_DOUBLE_EQ(work.bytes_written, 4e6);
-  EXPECT_DOUBLE_EQ(work.operations, 3.0 * 999 * 1e6);
-  EXPECT_DOUBLE_EQ(work.dependent_operations, 2.0 * 999);
-  EXPECT_GE(app->device_bytes(p), 4'000'000'000 + 2 * 4'000'000);
-  EXPECT_THROW(Parameters(app->parameters(), {{"rows", "0"}}), UsageError);
-  EXPECT_THROW(Parameters(app->parameters(), {{"cols", "-3"}}), UsageError);
-  EXPECT_THROW(Parameters(app->parameters(), {{"rows", "3000000000"}}), UsageError);
-  const Parameters huge(app->parameters(), {{"rows", "2147483647"}, {"cols", "2147483647"}});
-  EXPECT_THROW(app->device_bytes(huge), UsageError);
-}
-
 /// An instance that has been "run" on the CPU, for the export.
 class FinishedRun : public Instance, public ResultSource {
  public:
@@ -232,8 +206,6 @@ TEST(PathfinderWalls, RangeKeepsCostsFromOverflowing) {
   }
   EXPECT_GE(unreachable, 127LL * outside_wall);
   EXPECT_LE(unreachable + 127LL * outside_wall, std::numeric_limits<int>::max());
-  EXPECT_NO_THROW(device_bytes(119304647, 1));
-  EXPECT_THROW(device_bytes(119304648, 1), UsageError);
   EXPECT_LT(pad_wall, -largest_wall(1));
 }
 

@@ -181,22 +181,6 @@ TEST(SradReference, ChecksTheFirstAndTheLastIteration) {
 
 // ---- parameters and launches
 
-TEST(SradParameters, RefuseWhatIsOutOfRange) {
-  for (const auto& [name, value] : std::map<std::string, std::string>{
-           {"rows", "0"}, {"cols", "1073741825"}, {"iterations", "65537"}, {"lambda", "1001"}}) {
-    EXPECT_THROW(Parameters(parameter_specs(), {{name, value}}), UsageError) << name;
-  }
-  EXPECT_THROW(Parameters(parameter_specs(), {{"lambda", "0.5"}}), UsageError);
-  EXPECT_EQ(quarter_lambda(size(1, 1, 1)), 0.125);
-}
-
-TEST(SradParameters, OfThePaperAreASize) {
-  const auto sizes = find_app("srad")->sizes(Preset::paper);
-  EXPECT_EQ(sizes.front(), size(2160, 3840, 1000));
-  const Work w = find_app("srad")->work(sizes.front());
-  EXPECT_EQ(w.bytes_read + w.bytes_written, 2160.0 * 3840 * 8);
-}
-
 TEST(SradIterations, EndInResultAndNeverWriteTheInput) {
   std::vector<float> image(1), result(1), scratch(1);
   for (int iterations = 1; iterations < 7; ++iterations) {
