@@ -189,17 +189,6 @@ class CfdReferences : public testing::Test {
   CfdReferences() { omp_set_num_threads(1); }
 };
 
-TEST_F(CfdReferences, AgreeAtTheSmokeSizesWithMarginToTheBound) {
-  const App* app = find_app("cfd");
-  ASSERT_NE(app, nullptr);
-  for (const Parameters& p : app->sizes(Preset::smoke)) {
-    if (p.integer("elements") > 10000) continue;
-    const Verdict v = app->check_reference(p, seed);
-    EXPECT_TRUE(v.passed) << p.to_string();
-    EXPECT_LE(v.error, v.bound / 10) << p.to_string();  // no bound may be near what is right
-  }
-}
-
 // What a wrong kernel does to one element is far beyond the bound.
 TEST_F(CfdReferences, ADifferentNeighbourExceedsTheBound) {
   const Mesh mesh = generate_mesh(1009, Order::front, seed);

@@ -23,9 +23,7 @@
 #include "apps/gemm/sharing.hpp"
 #include "apps/gemm/turns.hpp"
 #include "apps/gemm/walk.hpp"
-#include "harness/registry.hpp"
 #include "tests/apps/tf32x3_replay.hpp"
-#include "tests/files.hpp"
 #include "variants/geometry/box.hpp"
 
 namespace amasia::gemm {

@@ -47,27 +47,10 @@ TEST(HistogramBinning, IsExactForAnyNumberOfBins) {
         }
         ASSERT_EQ(first_key_of(static_cast<std::uint32_t>(b), binning), limit);
       }
-    }
-  }
-}
-
-TEST(HistogramBinning, IsAShiftForPowersOfTwo) {
-  const Binning binning = make_binning(256, std::int64_t{1} << 30);
-  for (std::int64_t i = 0; i < 100000; ++i) {
-    const std::uint32_t key = random_bits(seed, 9, static_cast<std::uint64_t>(i)) >> 2;
-    ASSERT_EQ(bin_of(key, binning), key >> 22);
-  }
-}
-
-TEST(HistogramBinning, PutsEveryOtherKeyIntoTheExtraCounter) {
-  for (const auto& [bins, range] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 1}, {256, 256}, {256, 1 << 30}, {1000, 1000003}, {1048576, 2147483647}}) {
-    const Binning binning = make_binning(bins, range);
-    for (const std::int64_t key :
-         {range, range + 1, std::int64_t{2147483647}, std::int64_t{2147483648},
-          std::int64_t{4294967294}, std::int64_t{4294967295}}) {
-      if (key < range) continue;
-      EXPECT_EQ(bin_of(static_cast<std::uint32_t>(key), binning), bins) << key;
+      for (const std::uint32_t outside : {2147483647u, 2147483648u, 4294967294u, 4294967295u}) {
+        if (outside < range) continue;
+        ASSERT_EQ(bin_of(outside, binning), bins) << outside << " of " << range;
+      }
     }
   }
 }
@@ -227,30 +210,6 @@ TEST(HistogramChallenges, ShowEveryChunkAndTileThatIsTakenForAnother) {
       EXPECT_TRUE(seen(n * chunk, (n + 1) * chunk, chunk)) << s.binning.bins << " chunk " << n;
       const std::int64_t tile = random_below(seed, 78, place, 6);
       EXPECT_TRUE(seen((tile + 3) * 1024, tile * 1024, 1024)) << s.binning.bins << " " << tile;
-    }
-  }
-}
-
-TEST(HistogramReference, AgreesWithSortingAndCountsEveryKey) {
-  for (const char* distribution : {"uniform", "equal", "zipf", "sorted"}) {
-    for (const auto& [type, bins, range, spread] :
-         std::vector<std::tuple<std::string, std::string, std::string, std::string>>{
-             {"int32", "1", "0", "0"},
-             {"int32", "97", "1000", "2147483648"},
-             {"int32", "4096", "0", "0"},
-             {"uint8", "256", "0", "0"},
-             {"uint8", "37", "200", "256"}}) {
-      for (const char* keys : {"1", "2", "70001"}) {
-        const auto s = setup_of({{"keys", keys},
-                                 {"type", type},
-                                 {"bins", bins},
-                                 {"range", range},
-                                 {"spread", spread},
-                                 {"distribution", distribution}});
-        const auto counts = count_keys(s);
-        EXPECT_EQ(counts, count_by_sorting(s)) << distribution << " " << type << " " << bins;
-        EXPECT_EQ(sum(counts), std::stoll(keys));
-      }
     }
   }
 }

@@ -16,7 +16,6 @@
 #include "apps/hotspot/schedules.hpp"
 #include "apps/hotspot/square.hpp"
 #include "apps/hotspot/strip.hpp"
-#include "harness/registry.hpp"
 #include "tests/files.hpp"
 #include "variants/geometry/ring.hpp"
 

@@ -100,24 +100,6 @@ TEST(Reference, MatchesAnExampleByHand) {
   EXPECT_EQ(all_scores(letters_of("A", "WA"), 1), (std::vector<int>{-2, 3}));
 }
 
-TEST(Reference, AgreesWithRelaxationAndTheAlignment) {
-  for (const int penalty : {0, 1, 3, 10, 100}) {
-    for (const auto& [rows, cols] :
-         std::vector<std::pair<int, int>>{{1, 1}, {1, 50}, {50, 1}, {37, 61}, {64, 64}}) {
-      const Parameters p(parameter_specs(), {{"rows", std::to_string(rows)},
-                                             {"cols", std::to_string(cols)},
-                                             {"penalty", std::to_string(penalty)}});
-      const HostScores host(sequences_of(p, 11), penalty);
-      const auto second = scores_by_relaxation(host.sequences(), penalty);
-      ASSERT_EQ(second.size(), host.score.size());
-      EXPECT_TRUE(std::equal(second.begin(), second.end(), host.score.begin()));
-      const Alignment path = trace_back(host, penalty);
-      EXPECT_EQ(path.score, second.back());
-      EXPECT_EQ(score_of(path, host.sequences(), penalty), path.score);
-    }
-  }
-}
-
 TEST(Traceback, RefusesScoresThatNothingExplains) {
   HostScores host(letters_of("ARND", "ARNDC"), 10);
   host.score.back() += 1;
