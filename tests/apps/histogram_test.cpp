@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::uint64_t seed = 20240613;
 
-Setup setup_of(const std::map<std::string, std::string>& given) {
-  return make_setup(Parameters(parameter_specs(), given), seed);
+Setup setup_of(const std::string& size) {
+  return make_setup(Parameters(parameter_specs(), parse_size(size)), seed);
 }
 
 std::int64_t sum(const std::vector<std::uint32_t>& counts) {
@@ -83,19 +83,14 @@ TEST(HistogramKernel, CountersOfBytesPartitionIntoBins) {
 }
 
 TEST(HistogramKeys, AreUniform) {
-  const auto s = setup_of({{"keys", "100000"}, {"bins", "64"}});
-  for (const std::uint32_t count : [&] {
-         auto counts = count_keys(s);
-         EXPECT_EQ(counts.back(), 0u);
-         counts.pop_back();
-         return counts;
-       }()) {
-    EXPECT_NEAR(count, 100000.0 / 64, 240);  // 6 sigma
-  }
+  std::vector<std::uint32_t> counts = count_keys(setup_of("keys=100000,bins=64"));
+  EXPECT_EQ(counts.back(), 0u);
+  counts.pop_back();
+  for (const std::uint32_t count : counts) EXPECT_NEAR(count, 100000.0 / 64, 240);  // 6 sigma
 }
 
 TEST(HistogramKeys, FollowZipfsLaw) {
-  const auto s = setup_of({{"keys", "200000"}, {"bins", "1000"}, {"distribution", "zipf"}});
+  const auto s = setup_of("keys=200000,bins=1000,distribution=zipf");
   const std::vector<std::uint32_t> counts = count_keys(s);
   EXPECT_EQ(counts.back(), 0u);
   for (const int rank : {0, 1, 2, 9, 99}) {
@@ -107,12 +102,11 @@ TEST(HistogramKeys, FollowZipfsLaw) {
 
 TEST(HistogramKeys, AreSortedOrEqual) {
   const std::vector<std::int32_t> sorted =
-      host_keys(setup_of({{"keys", "9973"}, {"distribution", "sorted"}, {"spread", "2147483648"}}));
+      host_keys(setup_of("keys=9973,distribution=sorted,spread=2147483648"));
   EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
   EXPECT_LT(sorted.front(), 2000000);
   EXPECT_GT(sorted.back(), 2147000000);
-  const std::vector<std::int32_t> equal =
-      host_keys(setup_of({{"keys", "1000"}, {"distribution", "equal"}}));
+  const std::vector<std::int32_t> equal = host_keys(setup_of("keys=1000,distribution=equal"));
   EXPECT_EQ(std::set<std::int32_t>(equal.begin(), equal.end()).size(), 1u);
 }
 
@@ -127,13 +121,10 @@ TEST(HistogramKeys, DifferBeyond32BitPositions) {
 
 TEST(HistogramKeys, AreBoundInEachCounter) {
   for (const char* distribution : {"uniform", "equal", "zipf", "sorted"}) {
-    for (const auto& [bins, range, spread] : std::vector<std::tuple<int, int, int>>{
-             {1, 1000, 0}, {97, 1000, 0}, {97, 1000, 1500}, {100, 1000, 30}, {1000, 1000, 0}}) {
-      const auto s = setup_of({{"keys", "100000"},
-                               {"bins", std::to_string(bins)},
-                               {"range", std::to_string(range)},
-                               {"spread", std::to_string(spread)},
-                               {"distribution", distribution}});
+    for (const char* bins :
+         {"bins=1", "bins=97", "bins=97,spread=1500", "bins=100,spread=30", "bins=1000"}) {
+      const auto s =
+          setup_of(std::string("keys=100000,range=1000,distribution=") + distribution + "," + bins);
       const std::vector<std::uint32_t> counts = count_keys(s);
       const double fullest = *std::max_element(counts.begin(), counts.end());
       EXPECT_LE(fullest, most_in_fullest_counter(s)) << distribution << " " << bins;
@@ -143,13 +134,13 @@ TEST(HistogramKeys, AreBoundInEachCounter) {
 }
 
 std::vector<amasia::histogram::Setup> challenged_setups() {
-  return {setup_of({{"keys", "20011"}, {"bins", "256"}, {"distribution", "equal"}}),
-          setup_of({{"keys", "20011"}, {"bins", "33"}, {"range", "1000"}, {"spread", "2000"}}),
-          setup_of({{"keys", "20011"}, {"bins", "65536"}, {"distribution", "sorted"}}),
-          setup_of({{"keys", "20011"}, {"type", "uint8"}, {"bins", "64"}}),
-          setup_of({{"keys", "20011"}, {"type", "uint8"}, {"bins", "256"}, {"spread", "256"}}),
-          setup_of({{"keys", "20011"}, {"bins", "5"}, {"range", "7"}, {"spread", "8"}}),
-          setup_of({{"keys", "20011"}, {"bins", "1"}})};
+  return {setup_of("keys=20011,bins=256,distribution=equal"),
+          setup_of("keys=20011,bins=33,range=1000,spread=2000"),
+          setup_of("keys=20011,bins=65536,distribution=sorted"),
+          setup_of("keys=20011,type=uint8,bins=64"),
+          setup_of("keys=20011,type=uint8,bins=256,spread=256"),
+          setup_of("keys=20011,bins=5,range=7,spread=8"),
+          setup_of("keys=20011,bins=1")};
 }
 
 TEST(HistogramChallenges, HaveKeysOfTheCountersTheyWereMadeFor) {
@@ -477,16 +468,15 @@ TEST(HistogramFiles, HoldTheCounts) {
 TEST(HistogramFiles, FeedTheCounts) {
   const TemporaryFolder folder;
   const std::string path = folder / "keys";
-  const auto counts = [&](const char* type, const char* keys, const char* bins, const char* range) {
-    const amasia::histogram::Setup setup = setup_of(
-        {{"keys", keys}, {"type", type}, {"bins", bins}, {"range", range}, {"key_file", path}});
+  const auto counts = [&](const char* size) {
+    const amasia::histogram::Setup setup = setup_of(size + (",key_file=" + path));
     EXPECT_EQ(count_keys(setup), count_by_sorting(setup));
     return count_keys(setup);
   };
   write_text(path, "5\n-1\n9\n10\n0\n");
-  EXPECT_EQ(counts("int32", "5", "2", "10"), (std::vector<std::uint32_t>{1, 2, 2}));
+  EXPECT_EQ(counts("keys=5,bins=2,range=10"), (std::vector<std::uint32_t>{1, 2, 2}));
   write_text(path, std::string("\0\1\2\377", 4));
-  EXPECT_EQ(counts("uint8", "4", "2", "4"), (std::vector<std::uint32_t>{2, 1, 1}));
+  EXPECT_EQ(counts("keys=4,type=uint8,bins=2,range=4"), (std::vector<std::uint32_t>{2, 1, 1}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // pathfinder without a GPU: the reference against others written apart from it, the path, and the
 // index arithmetic of both schedules, including a whole strip walk replayed on the CPU with the
 // geometry the kernels use.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -283,22 +284,15 @@ TEST(PathfinderChallenges, ShowEverySingleFault) {
     const Walls walls{rows, cols, seed};
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < cols; ++j) {
-        const auto place = [&](const char* what) {
-          return std::string(what) + " at row " + std::to_string(i) + " of " +
-                 std::to_string(rows) + ", column " + std::to_string(j) + " of " +
-                 std::to_string(cols);
-        };
+        SCOPED_TRACE(fmt::format("row {} of {}, column {} of {}", i, rows, j, cols));
         for (const int change : {-1, 1, 1000}) {
-          EXPECT_GE(shows(walls, {GridFault::Kind::wall, i, j, 0, change}, swings), 1)
-              << place("wall");
+          EXPECT_GE(shows(walls, {GridFault::Kind::wall, i, j, 0, change}, swings), 1);
         }
         for (int from = -1; i > 0 && from <= 1; ++from) {
           if (j + from < 0 || j + from >= cols) continue;
-          EXPECT_GE(shows(walls, {GridFault::Kind::link, i, j, from}, swings), 1)
-              << place("neighbour") << " from " << from;
+          EXPECT_GE(shows(walls, {GridFault::Kind::link, i, j, from}, swings), 1) << from;
           if (i < 2) continue;
-          EXPECT_GE(shows(walls, {GridFault::Kind::stale, i, j, from}, swings), 1)
-              << place("stale neighbour") << " from " << from;
+          EXPECT_GE(shows(walls, {GridFault::Kind::stale, i, j, from}, swings), 1) << from;
         }
       }
     }

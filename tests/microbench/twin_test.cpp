@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/parameters.hpp"
 #include "harness/text/json_file.hpp"
 #include "microbench/twin/geometry.hpp"
 #include "microbench/twin/traits.hpp"
@@ -76,23 +77,14 @@ TEST(Traits, ThatContradictEachOtherAreRefusedWithTheReason) {
 /// Kinds of tile that differ in their arithmetic, over little memory.
 std::vector<Traits> kinds() {
   std::vector<Traits> all;
-  for (const Coordinates& c : std::vector<Coordinates>{
-           {{"rows", "4"}, {"row_bytes", "48"}, {"threads", "32"}},
-           {{"rows", "8"}, {"row_bytes", "64"}, {"common", "3"}, {"threads", "32"}},
-           {{"rows", "8"}, {"row_bytes", "64"}, {"layout", "box"}, {"threads", "32"}},
-           {{"rows", "8"},
-            {"row_bytes", "64"},
-            {"layout", "box"},
-            {"halo", "1"},
-            {"threads", "32"}},
-           {{"rows", "8"},
-            {"row_bytes", "64"},
-            {"layout", "box"},
-            {"halo", "5"},
-            {"threads", "32"}},
-           {{"rows", "8"}, {"row_bytes", "64"}, {"layout", "box"}, {"common", "4"}},
-           {{"rows", "8"}, {"row_bytes", "64"}, {"layout", "gather"}, {"common", "2"}}}) {
-    Traits t = traits_from(c);
+  for (const char* text :
+       {"rows=4,row_bytes=48,threads=32", "rows=8,row_bytes=64,common=3,threads=32",
+        "rows=8,row_bytes=64,layout=box,threads=32",
+        "rows=8,row_bytes=64,layout=box,halo=1,threads=32",
+        "rows=8,row_bytes=64,layout=box,halo=5,threads=32",
+        "rows=8,row_bytes=64,layout=box,common=4", "rows=8,row_bytes=64,layout=gather,common=2"}) {
+    const auto named = parse_size(text);
+    Traits t = traits_from({named.begin(), named.end()});
     t.mebibytes = 1;
     t.reads = 13;
     all.push_back(t);

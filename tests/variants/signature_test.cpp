@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -35,16 +34,13 @@
 
 #include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
+#include "tests/files.hpp"
 #include "variants/strategy.hpp"
 
 namespace amasia {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
 
 bool shows(const ptx::Function& kernel, std::string_view part) {
   return std::any_of(kernel.body.begin(), kernel.body.end(), [part](const ptx::Statement& s) {
@@ -71,8 +67,8 @@ bool touches_shared(const ptx::Function& kernel) {
   if (prepares_operands(kernel)) return false;
   return std::any_of(kernel.body.begin(), kernel.body.end(), [](const ptx::Statement& s) {
     const std::string operation = ptx::operation_of(s.opcode);
-    return operation.find(".shared") != std::string::npos || starts_with(operation, "cp.async") ||
-           starts_with(operation, "mbarrier");
+    return operation.find(".shared") != std::string::npos || operation.starts_with("cp.async") ||
+           operation.starts_with("mbarrier");
   });
 }
 
@@ -302,7 +298,6 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 // --- every variant of the build
-// --------------------------------------------------------------------
 
 struct BuiltVariant {
   std::string name;  // "hotspot/tma"
@@ -320,8 +315,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return items;
 }
 
-std::string code_folder() { return std::string(AMASIA_BINARY_DIR) + "/code"; }
-std::string architectures() { return AMASIA_ARCHITECTURES; }
+const std::string architectures = AMASIA_ARCHITECTURES;
 
 /// nvcc names the PTX <file>.ptx for one architecture and <file>.compute_<cc>.ptx for several.
 /// Others in the folder are leftovers of earlier settings and are not looked at.
@@ -377,8 +371,8 @@ std::vector<BuiltVariant> built_variants() {
   std::vector<BuiltVariant> variants;
   for (const std::string& app : split_list(AMASIA_BUILT_APPS)) {
     add_variants(
-        app, tree / "apps" / app, fs::path(code_folder()) / "apps" / app,
-        [](const StrategyTraits& t) { return compiled_for(t, architectures()); }, variants);
+        app, tree / "apps" / app, build / "code" / "apps" / app,
+        [](const StrategyTraits& t) { return compiled_for(t, architectures); }, variants);
   }
   // Apps outside the suite, which keep their code beside their own program.
   for (const std::string& app : split_list(AMASIA_BUILT_EXAMPLES)) {
@@ -389,13 +383,6 @@ std::vector<BuiltVariant> built_variants() {
   return variants;
 }
 
-ptx::Module read_module(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return ptx::parse(text.str());
-}
-
 class Signature : public testing::TestWithParam<BuiltVariant> {};
 
 TEST_P(Signature, PtxFollowsTheStrategy) {
@@ -404,7 +391,7 @@ TEST_P(Signature, PtxFollowsTheStrategy) {
     ADD_FAILURE() << file << " is missing or older than its source: build the variant first";
   }
   for (const fs::path& file : v.ptx) {
-    const ptx::Module module = read_module(file);
+    const ptx::Module module = ptx::parse(read_text(file));
     EXPECT_GT(module.target, 0) << file << " names no target";
     const auto violations = violations_of(module, v.traits);
     EXPECT_TRUE(violations.empty()) << file << ":\n" << joined(violations);
@@ -435,7 +422,7 @@ TEST_P(Signature, MachineCodeFollowsTheStrategy) {
   const std::vector<std::string> beyond_baseline{"LDGSTS", "UBLKCP", "UTMALDG", "UCGABAR_ARV"};
   const bool generic_allowed = v.traits.name == "dsm";
   for (const fs::path& file : v.ptx) {
-    const ptx::Module module = read_module(file);
+    const ptx::Module module = ptx::parse(read_text(file));
     const fs::path cubin = cubin_of(file, module.target);
     if (module.target < v.traits.native_from || cubin.empty()) continue;
     CodeEvidence code(cubin, module.target);
@@ -471,12 +458,11 @@ INSTANTIATE_TEST_SUITE_P(EveryVariant, Signature, testing::ValuesIn(built_varian
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Signature);  // a build without CUDA has no variants
 
 TEST(SignatureOfTheBuild, HasVariantsWhereCudaIsBuilt) {
-  if (architectures().empty()) GTEST_SKIP() << "built without CUDA";
+  if (architectures.empty()) GTEST_SKIP() << "built without CUDA";
   EXPECT_FALSE(built_variants().empty());
 }
 
 // --- the check itself, on PTX written for it
-// -------------------------------------------------------
 
 void expect_violation(const std::vector<std::string>& violations, std::string_view part) {
   if (part.empty()) {
