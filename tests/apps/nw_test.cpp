@@ -128,32 +128,6 @@ TEST(Compare, CountsAndNamesMismatches) {
   EXPECT_EQ(v.first_mismatches.at(0), "(row 7, column 1): got 5, expected 2");
 }
 
-// --- kernel.cuh
-
-template <int ROWS>
-void expect_recurrence() {
-  const HostScores host(letters_of(std::string("ARWD").substr(0, ROWS), "NWDARWDY"), 3);
-  Edge<ROWS> edge{};
-  for (int r = 0; r < ROWS; ++r) edge.west[r] = border(r + 1, 3);
-  for (int tile = 0; tile < 2; ++tile) {
-    int north[4], ref[ROWS][4];
-    for (int c = 0; c < 4; ++c) {
-      north[c] = border(4 * tile + c + 1, 3);
-      for (int r = 0; r < ROWS; ++r) ref[r][c] = host.sequences().ref(r, 4 * tile + c);
-    }
-    for (int c = 0; c < 4; ++c) advance_column(edge, c, north, ref, 3);
-    edge.corner = north[3];
-    for (int r = 0; r < ROWS; ++r) {
-      for (int c = 0; c < 4; ++c) EXPECT_EQ(ref[r][c], host.score[r * 8 + 4 * tile + c]);
-    }
-  }
-}
-
-TEST(Kernel, CellsOfAStepAreTheRecurrence) {
-  expect_recurrence<2>();
-  expect_recurrence<4>();
-}
-
 // --- geometry.hpp
 
 template <class D>

@@ -242,40 +242,6 @@ int shows(Walls walls, const GridFault& fault, int count) {
   return seen;
 }
 
-TEST(PathfinderChallenges, CorridorsKeepTheirDistance) {
-  for (int challenge = 1; challenge <= challenges_of(1000); ++challenge) {
-    for (const std::int64_t cols : {1, 2, 3, 4, 50, 1001}) {
-      for (std::int64_t row = 0; row < 3000; ++row) {
-        const std::int64_t moved = displacement(challenge, row);
-        ASSERT_LE(std::abs(displacement(challenge, row + 1) - moved), 1);
-        std::int64_t last = -100;
-        for (std::int64_t j = 0; j < cols && row < 200; ++j) {
-          if (!is_open(challenge, cols, row, j)) continue;
-          const bool at_an_edge = last <= 0 || j == cols - 1;
-          EXPECT_GE(j - last, at_an_edge ? 1 : 3) << challenge << " row " << row << " column " << j;
-          last = j;
-        }
-      }
-    }
-  }
-}
-
-TEST(PathfinderChallenges, OpenEveryCellOncePerPattern) {
-  for (const std::int64_t cols : {3, 4, 5, 29}) {
-    for (std::int64_t row = 0; row < 14; ++row) {
-      for (std::int64_t j = 1; j < cols - 1; ++j) {
-        for (int pattern = 0; pattern < 3; ++pattern) {
-          int open = 0;
-          for (int phase = 0; phase < 3; ++phase) {
-            open += is_open(1 + 3 * pattern + phase, cols, row, j);
-          }
-          EXPECT_EQ(open, 1) << "row " << row << " column " << j;
-        }
-      }
-    }
-  }
-}
-
 /// The proof that one wrong cell anywhere is seen: every wall of a grid misread once, every
 /// neighbour of every cell left out once or read a row too early once.
 TEST(PathfinderChallenges, ShowEverySingleFault) {
@@ -297,20 +263,6 @@ TEST(PathfinderChallenges, ShowEverySingleFault) {
       }
     }
   }
-}
-
-/// What the random walls alone would see of the same faults.
-TEST(PathfinderChallenges, AreNeededBecauseMinimaHideErrors) {
-  const Walls walls{101, 103, seed};
-  const std::vector<int> right = last_row_with(walls, {});
-  int seen = 0, places = 0;
-  for (std::int64_t i = 0; i < 90; i += 5) {
-    for (std::int64_t j = 0; j < walls.cols; j += 7, ++places) {
-      const int change = highest_wall - walls.height(i, j);
-      seen += last_row_with(walls, {GridFault::Kind::wall, i, j, 0, change}) != right;
-    }
-  }
-  EXPECT_LT(seen, places / 8);
 }
 
 /// A narrow grid whose corridors all wait at an edge would consist of barriers, and overflow.
