@@ -149,11 +149,8 @@ TEST_F(FormatsTest, NameTheLineOfWhatIsWrong) {
                           {"1\n2.5\n3\n", 2, "found '2.5'"},
                           {"1\n+2\n3\n", 2, "found '+2'"},
                           {"1\n2147483648\n3\n", 2, "expected an integer of 32 bits"},
-                          {"1\n\n3\n", 2, "found a blank line"},
-                          {"1\n2\n", 3, "expected 3 keys, the file ends after 2"},
-                          {"", 1, "the file ends after 0"},
-                          {"1\n2\n3\n4\n", 4, "expected the end of the file after 3 keys"},
-                          {"1\n" + endless, 2, "more than 256 characters"}});
+                          // The rest is what every column is read with.
+                          {"1\n2\n", 3, "expected 3 keys, the file ends after 2"}});
   expect_errors(letters_of, {{"AR\nJN\n", 2, "found 'J'"},
                              {"AR ND", 1, "found byte 32"},
                              {">P1\nARND", 1, "found '>'"},
