@@ -198,6 +198,8 @@ TEST(FuzzedResults, AreReadOrRefusedAndReadAgain) {
 TEST(FuzzedResults, WithAnyChangeAreRefusedOrTheSame) {
   // In the first line there may be another blank; packed, other bytes may have the same text.
   for (const std::string& text : corpus_of("result")) {
+    // Not the text: intervals by an older rule are computed again.
+    const std::string same = to_text(result_from_text(text, "unchanged"));
     for (const std::string& bytes : {text, gzip(text)}) {
       Mutator mutator({bytes}, json_words, 7);
       mutator.next();
@@ -207,7 +209,7 @@ TEST(FuzzedResults, WithAnyChangeAreRefusedOrTheSame) {
           const bool packed = is_gzip(changed);
           const ResultFile file =
               result_from_text(packed ? gunzip(changed, std::size_t{1} << 24) : changed, "fuzzed");
-          EXPECT_EQ(to_text(file), text);
+          EXPECT_EQ(to_text(file), same);
         } catch (const ResultError&) {
         }
       }
