@@ -63,9 +63,9 @@ bool prepares_operands(const ptx::Function& kernel) {
   return kernel.name.find("split_transposed") != std::string::npos;
 }
 
-/// cfd's resident brings the share of a block once for all the passes of a run, before the first
-/// barrier, through registers in every strategy: they differ in records of other shares, and tma in
-/// results, which alone leave by bulk copy (its README).
+/// cfd's resident brings a block's share of the mesh in once for a whole run, before the first
+/// barrier. It comes through registers in every strategy, which differ in records of other shares.
+/// With tma results alone leave by bulk copy (apps/cfd/README.md).
 bool brings_a_share_first(const ptx::Function& kernel) {
   return kernel.name.find("3cfd8resident") != std::string::npos;
 }
