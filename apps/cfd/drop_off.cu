@@ -42,12 +42,8 @@ struct DropOffIso : PlanesMover {
       async::wait<0>();
       ask(0);
     }
-    if (f + 1 < faces) {
-      ask(f + 1);
-      async::wait<1>();
-    } else {
-      async::wait<0>();
-    }
+    if (f + 1 < faces) ask(f + 1);
+    f + 1 < faces ? async::wait<1>() : async::wait<0>();
   }
   __device__ Record behind(int f, int) const {
     return complete([&](int k) { return slots.variable[f % 2][k][t]; });
@@ -55,9 +51,7 @@ struct DropOffIso : PlanesMover {
 };
 
 constexpr const char* why =
-    "a thread that waits for its own elements alone has no other to hide behind: slower than iso "
-    "in "
-    "order, than resident where elements are scattered";
+    "a thread waits for its own elements alone: slower than iso in order, than resident scattered";
 
 const bool drop_off_registered = register_variant<Problem>(
     "cfd", Strategy::drop_off, {iso<DropOffIso>(), resident_config<AheadMover<true>>()},

@@ -27,23 +27,10 @@ struct OverlapIso : PlanesMover {
   }
 };
 
-/// The next tile stays in flight.
-struct OverlapTileMover : CopiedTileMover<2> {
-  using CopiedTileMover::CopiedTileMover;
-  __device__ void wait(int, bool more) {
-    if (more) {
-      async::wait<1>();
-    } else {
-      async::wait<0>();
-    }
-    __syncthreads();
-  }
-};
-
 const bool overlap_registered = register_variant<Problem>(
     "cfd", Strategy::overlap,
-    {iso<OverlapIso>(), resident_config<AheadMover<false>>(), walk_config<OverlapTileMover>(true),
-     walk_config<OverlapTileMover>(false)});
+    {iso<OverlapIso>(), resident_config<AheadMover<false>>(), walk_config<CopiedTileMover<2>>(true),
+     walk_config<CopiedTileMover<2>>(false)});
 
 }  // namespace
 }  // namespace amasia::cfd

@@ -80,11 +80,7 @@ Launch packed_run(const Packed& packed, bool early_unpack, const Stages& stages)
   };
 }
 
-/// A mover's blocks, and what the harness is told of a config whose kernel is launched with them.
-template <class Mover>
-LaunchShape shape_of(int threads) {
-  return {{}, dim3(threads), sizeof(typename Mover::Storage), Mover::cluster_blocks};
-}
+/// What the harness is told of a config whose kernel is launched with `shape`.
 template <class Mover>
 ConfigInfo records_info(const char* schedule, const void* kernel, const LaunchShape& shape,
                         int per_thread, int stages) {
@@ -156,7 +152,7 @@ struct StageTile {
   alignas(128) float root_of_area[tile_threads];
 };
 
-/// By cp.async into STAGES tiles. Waits at once for each; a mover of two says otherwise.
+/// By cp.async into STAGES tiles. One is waited for at once; of two, the next stays in flight.
 template <int STAGES>
 struct CopiedTileMover : TileMover {
   struct Storage {
@@ -190,8 +186,8 @@ struct CopiedTileMover : TileMover {
     if (v.stage > 0) copy(ring.tile[slot].old, v.records);
     async::commit();
   }
-  __device__ void wait(int, bool) {
-    async::wait<0>();
+  __device__ void wait(int, bool more) {
+    STAGES > 1 && more ? async::wait<1>() : async::wait<0>();
     __syncthreads();
   }
   __device__ const Record* records(int slot) const { return ring.tile[slot].own; }
@@ -261,10 +257,10 @@ __global__ void __launch_bounds__(tile_threads, 3) walk(StageView v) {
 /// The config records-walk of a mover, or records-walk-dependent.
 template <class Mover>
 ConfigOf<Problem> walk_config(bool dependent) {
-  constexpr int clusters = Mover::cluster_blocks;
+  constexpr unsigned clusters = Mover::cluster_blocks;
   const auto kernel = walk<Mover>;
   const auto* const function = reinterpret_cast<const void*>(kernel);
-  const LaunchShape full = shape_of<Mover>(tile_threads);
+  const LaunchShape full{{}, dim3(tile_threads), sizeof(typename Mover::Storage), clusters};
   ConfigOf<Problem> config;
   config.info =
       records_info<Mover>(dependent ? dependent_name : walk_name, function, full, 1, Mover::stages);

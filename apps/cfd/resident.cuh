@@ -3,7 +3,8 @@
 // also go to global memory, where other blocks read them: a stage reads one of two arrays and
 // writes the other, so one barrier of the grid between stages is enough.
 //
-// A variant brings a Mover: how records of other shares come, and how results leave.
+// A variant brings a Mover: how the share comes in, how records of other shares come, and how
+// results leave.
 #pragma once
 
 #include <cstddef>
@@ -63,6 +64,22 @@ struct Mover {
     return turn * resident_threads + static_cast<int>(threadIdx.x);
   }
   __device__ bool has(int turn) const { return turn < resident_turns && element(turn) < count; }
+  /// Brings the share in; copy(to, from) moves one object. A barrier of the block follows.
+  template <class Copy>
+  __device__ void load_by(const Copy& copy) {
+#pragma unroll
+    for (int turn = 0; turn < resident_turns && has(turn); ++turn) {
+      const int i = element(turn), all = first + i;  // of all elements
+#pragma unroll
+      for (int f = 0; f < faces; ++f) copy(&share.face[f][i], v.faces + f * v.p.pitch + all);
+      copy(share.root_of_area + i, v.roots + all);
+      copy(half_at(share.record, 32 * i), half_at(v.records, 32 * std::int64_t{all}));
+      copy(half_at(share.record, 32 * i + 16), half_at(v.records, 32 * std::int64_t{all} + 16));
+    }
+  }
+  __device__ void load() {
+    load_by([](auto* to, const auto* from) { *to = *from; });
+  }
   /// Is the record there in shared memory that this block reads?
   __device__ static bool is_near(int place) { return place < elsewhere; }
   __device__ int place_in_share(int n) const {
@@ -87,14 +104,8 @@ struct Mover {
   }
   /// All blocks have arrived `times` times.
   __device__ void wait(unsigned times) {
-    if (threadIdx.x == 0) {
-      unsigned seen = 0;
-      while (seen < times * gridDim.x) {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];\n"
-                     : "=r"(seen)
-                     : "l"(v.arrivals)
-                     : "memory");
-      }
+    for (unsigned seen = 0; threadIdx.x == 0 && seen < times * gridDim.x;) {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(v.arrivals) : "memory");
     }
     __syncthreads();
   }
@@ -109,6 +120,11 @@ struct SlotMover : Mover {
   Storage& slots;
   __device__ SlotMover(Storage& s, const ResidentView& view) : Mover(s, view), slots(s) {}
 
+  __device__ void load() {
+    load_by([](auto* to, const auto* from) { async::copy<sizeof(*to)>(to, from); });
+    async::commit();
+    async::wait<0>();
+  }
   __device__ void ask(int place) {
     async::copy16(async::shared_address(&slots.slot[0][threadIdx.x]),
                   half_at(now, place - elsewhere));
@@ -161,27 +177,25 @@ __global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) 
   OwnMover mover(*reinterpret_cast<typename OwnMover::Storage*>(memory), v);
   Share& share = mover.share;
 
-  // Prologue: the share comes in through registers
+  // Prologue
+  mover.load();
   if (threadIdx.x < 2) store_record(share.boundary + threadIdx.x, 0, v.p.far);
+  __syncthreads();
 #pragma unroll
   for (int turn = 0; turn < resident_turns && mover.has(turn); ++turn) {
-    const int i = Mover::element(turn), all = mover.first + i;  // of all elements
+    const int i = Mover::element(turn);
     float viscosity[faces];
 #pragma unroll
     for (int f = 0; f < faces; ++f) {
-      Face face = load_face(v.faces + f * v.p.pitch + all);
+      const Face face = load_face(&share.face[f][i]);
       const int n = face.neighbour;
       viscosity[f] = n >= 0 ? viscosity_of(face) : 0;
       int place = n == wing ? Mover::wing_place : Mover::far_field_place;
       if (n >= 0) place = mover.place_in_share(n);
-      face.neighbour = place == Mover::elsewhere ? place + place_of(n) : place;
-      share.face[f][i] = face;
+      share.face[f][i].neighbour = place == Mover::elsewhere ? place + place_of(n) : place;
     }
     share.viscosity[i] = make_float4(viscosity[0], viscosity[1], viscosity[2], viscosity[3]);
-    share.root_of_area[i] = v.roots[all];
-    const Record record = load_record(v.records, place_of(all));
-    store_record(share.record, place_of(i), record);
-    share.begin_iteration(i, record);
+    share.begin_iteration(i, load_record(share.record, place_of(i)));
   }
   mover.meet();
 
@@ -245,11 +259,11 @@ __global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) 
 
 template <class OwnMover>
 ConfigOf<Problem> resident_config() {
-  constexpr int clusters = OwnMover::cluster_blocks;
+  constexpr unsigned clusters = OwnMover::cluster_blocks;
   const auto kernel = resident<OwnMover>;
   const auto* const function = reinterpret_cast<const void*>(kernel);
-  LaunchShape full = shape_of<OwnMover>(resident_threads);
-  full.cooperative = true;
+  const LaunchShape full{
+      {}, dim3(resident_threads), sizeof(typename OwnMover::Storage), clusters, true};
   ConfigOf<Problem> config;
   config.info = records_info<OwnMover>(resident_name, function, full, resident_turns, 1);
   const auto blocks_that_fit = [=](const Device& device) {

@@ -82,9 +82,30 @@ struct TmaTileMover : CopiedTileMover<2> {
 };
 
 struct TmaMover : Mover {
-  using Mover::Mover;
+  struct Storage : Share {
+    tma::Barrier arrived;
+  };
   static constexpr bool sends_share = true;
   static constexpr std::size_t bytes_in_flight = sizeof(Share::record);
+  tma::Barrier* const arrived;
+  __device__ TmaMover(Storage& s, const ResidentView& view) : Mover(s, view), arrived(&s.arrived) {}
+
+  __device__ void load() {
+    const unsigned copied = round_up(static_cast<unsigned>(count), 4u);  // roots by 16 bytes
+    const auto ask = [&](auto* to, const auto* from) {
+      tma::load_bytes(to, from + first, copied * sizeof(*to), arrived);
+    };
+    if (threadIdx.x == 0) {
+      tma::init(arrived, 1);
+      tma::fence_init();
+      tma::expect(arrived, copied * unsigned{faces * sizeof(Face) + sizeof(Record) + 4});
+      for (int f = 0; f < faces; ++f) ask(share.face[f], v.faces + f * v.p.pitch);
+      ask(share.record, v.records);
+      ask(share.root_of_area, v.roots);
+    }
+    __syncthreads();
+    tma::wait(arrived, 0);
+  }
   __device__ void send(int, const Record&) {}
   __device__ void meet() {
     tma::fence_async_proxy();

@@ -63,13 +63,6 @@ bool prepares_operands(const ptx::Function& kernel) {
   return kernel.name.find("split_transposed") != std::string::npos;
 }
 
-/// cfd's resident brings a block's share of the mesh in once for a whole run, before the first
-/// barrier. It comes through registers in every strategy, which differ in records of other shares.
-/// With tma results alone leave by bulk copy (apps/cfd/README.md).
-bool brings_a_share_first(const ptx::Function& kernel) {
-  return kernel.name.find("3cfd8resident") != std::string::npos;
-}
-
 bool touches_shared(const ptx::Function& kernel) {
   if (prepares_operands(kernel)) return false;
   return std::any_of(kernel.body.begin(), kernel.body.end(), [](const ptx::Statement& s) {
@@ -160,18 +153,9 @@ std::string at(const ptx::Function& kernel, const ptx::Statement& s) {
   return kernel.name + ", PTX line " + std::to_string(s.line) + ": ";
 }
 
-bool is_block_barrier(const ptx::Statement& s) {
-  const std::string operation = ptx::operation_of(s.opcode);
-  return operation == "bar.sync" || operation == "barrier.sync" || operation == "bar.red" ||
-         operation == "barrier.red";
-}
-
 void check_no_direct_copy(const ptx::Function& kernel, std::vector<std::string>& violations) {
   const std::set<std::string> loaded = loaded_registers(kernel);
-  bool in_share = brings_a_share_first(kernel);
   for (const ptx::Statement& s : kernel.body) {
-    in_share = in_share && !is_block_barrier(s);
-    if (in_share) continue;
     if (ptx::operation_of(s.opcode) != "st.shared" || s.operands.size() < 2) continue;
     for (const std::string& r : registers_in(s.operands[1])) {
       if (loaded.count(r) > 0) {
@@ -188,6 +172,12 @@ void check_no_generic_load(const ptx::Function& function, std::vector<std::strin
     violations.push_back(at(function, s) + s.opcode + " loads by a generic address: the compiler " +
                          "was not told that this is global memory");
   }
+}
+
+bool is_block_barrier(const ptx::Statement& s) {
+  const std::string operation = ptx::operation_of(s.opcode);
+  return operation == "bar.sync" || operation == "barrier.sync" || operation == "bar.red" ||
+         operation == "barrier.red";
 }
 
 /// What the wait at `wait` meets first on its fall-through path.
@@ -261,8 +251,6 @@ void check_no_barrier_before_use(const ptx::Function& kernel,
   }
 }
 
-constexpr std::string_view bulk_store = "cp.async.bulk.global.shared::cta";
-
 /// What in `module` breaks the definition of the strategy, one sentence each.
 std::vector<std::string> violations_of(const ptx::Module& module, const StrategyTraits& traits) {
   std::vector<std::string> violations;
@@ -285,9 +273,7 @@ std::vector<std::string> violations_of(const ptx::Module& module, const Strategy
     if (!f.entry) continue;
     if (touches_shared(f)) {
       ++tile_kernels;
-      const bool stores_alone = traits.name == "tma" && brings_a_share_first(f);
-      for (std::string_view alternatives :
-           stores_alone ? decltype(traits.required){bulk_store} : traits.required) {
+      for (std::string_view alternatives : traits.required) {
         if (!alternatives.empty() && !shows_one_of(f, alternatives)) {
           violations.push_back(f.name + " does not show " + std::string(alternatives) + ", which " +
                                std::string(traits.name) + " needs");
@@ -495,17 +481,16 @@ struct Case {
   int target;
   std::string body;
   std::string_view violation = "";
-  std::string kernel = "kernel";
 };
 
 void expect_all(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.body);
-    const ptx::Module module = ptx::parse(".version 9.0\n.target sm_" + std::to_string(c.target) +
-                                          "\n.address_size 64\n.visible .entry " + c.kernel +
-                                          "(\n\t.param .u64 kernel_param_0\n)\n"
-                                          ".maxntid 256\n{\n\t.reg .b32 %r<9>;\n" +
-                                          c.body + "\tret;\n}\n");
+    const ptx::Module module =
+        ptx::parse(".version 9.0\n.target sm_" + std::to_string(c.target) +
+                   "\n.address_size 64\n.visible .entry kernel(\n\t.param .u64 kernel_param_0\n)\n"
+                   ".maxntid 256\n{\n\t.reg .b32 %r<9>;\n" +
+                   c.body + "\tret;\n}\n");
     expect_violation(violations_of(module, traits_of(c.strategy)), c.violation);
   }
 }
@@ -558,9 +543,6 @@ TEST(SignatureCheck, WantsTheInstructionsOfTheStrategyAndNoOthers) {
 
 TEST(SignatureCheck, FindsATileThatWentThroughRegisters) {
   constexpr std::string_view found = "as it was loaded";
-  const std::string resident = "_ZN6amasia3cfd8residentINS0_9TmaMoverEEEv";
-  const std::string stored_copy =
-      "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2;\n";
   expect_all(
       {{register_bypass, 80, async_copy + plain_copy, found},
        {overlap, 80, async_copy + plain_copy, found},
@@ -584,10 +566,6 @@ TEST(SignatureCheck, FindsATileThatWentThroughRegisters) {
         async_copy + "ld.global.u32 %r1, [%rd1];\nmov.b32 %r4, %r1;\nagain:\n"
                      "st.shared.u32 [%r5], %r4;\nadd.s32 %r2, %r4, 1;\nmov.b32 %r4, %r2;\n"
                      "@%p1 bra again;\n"},
-       // What is brought once, before the first barrier, and only there.
-       {tma, 90, plain_copy + stored_copy, "", resident},
-       {tma, 90, plain_copy + bulk_copy, "cp.async.bulk.global", resident},
-       {tma, 90, stored_copy + plain_copy + plain_copy, found, resident},
        // Arithmetic makes it another value; an address is not a value.
        {overlap, 80,
         async_copy + "ld.global.u32 %r4, [%rd1];\nadd.s32 %r5, %r4, 1;\n"
