@@ -11,7 +11,7 @@ namespace {
 
 using namespace cfd;
 
-class CfdMutants : public Mutants {};
+using CfdMutants = OnDevice<>;
 
 constexpr int tile = 256;  // the tile that a fault pretends to have
 
@@ -68,12 +68,10 @@ void run(const Problem& p, Fault fault, const Single<Once>& once = {}) {
   }
 }
 
-TEST_P(CfdMutants, AreCaught) {
+TEST_F(CfdMutants, AreCaught) {
   const auto i = instance("cfd", {{"elements", "1009"}, {"iterations", "3"}});
   expect_caught(*i, [&](Fault fault) { run(problem_of<Problem>(*i), fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, CfdMutants, every_fault, fault_name);
 
 class CfdSingleFault : public OnDevice<> {};
 

@@ -10,7 +10,7 @@
 namespace amasia::gemm_mutants_test {
 namespace {
 
-class GemmMutants : public Mutants {};
+using GemmMutants = OnDevice<>;
 
 constexpr int tile = 32;  // that a fault pretends to have
 
@@ -32,13 +32,11 @@ __global__ void dot_products(gemm::Problem p, Fault fault) {
   p.c.at(i, j) = p.alpha * sum;
 }
 
-TEST_P(GemmMutants, AreCaught) {
+TEST_F(GemmMutants, AreCaught) {
   const auto i = instance("gemm", {{"m", "131"}, {"n", "257"}, {"k", "301"}});
   const gemm::Problem p = problem_of<gemm::Problem>(*i);
   expect_caught(*i, [&](Fault fault) { dot_products<<<dim3(3, 131), 128>>>(p, fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, GemmMutants, every_fault, fault_name);
 
 /// Subtracts the terms [first, first + 8) of one element of fp32 inputs.
 __global__ void lose_slice(gemm::Problem p, std::int64_t row, std::int64_t column,

@@ -14,7 +14,7 @@
 namespace amasia::hotspot_mutants_test {
 namespace {
 
-class HotspotMutants : public Mutants {};
+using HotspotMutants = OnDevice<>;
 
 constexpr int tile = 64;  // the tile that a fault pretends to have
 
@@ -76,12 +76,10 @@ void run(const hotspot::Problem& p, Fault fault, const Single<Once>& once = {}) 
   }
 }
 
-TEST_P(HotspotMutants, AreCaught) {
+TEST_F(HotspotMutants, AreCaught) {
   const auto i = instance("hotspot", {{"rows", "67"}, {"cols", "301"}, {"steps", "6"}});
   expect_caught(*i, [&](Fault fault) { run(problem_of<hotspot::Problem>(*i), fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, HotspotMutants, every_fault, fault_name);
 
 /// The faults that happen once.
 class HotspotSingleFault : public OnDevice<> {};

@@ -9,7 +9,7 @@ namespace {
 using lavamd::Problem;
 using lavamd::Vector;
 
-class LavamdMutants : public Mutants {};
+using LavamdMutants = OnDevice<>;
 
 /// What happens to one pair of particles: j is left out, comes twice, has the charge of the
 /// particle beside it, is taken from the box before, or its force changes by 1e-9 of itself.
@@ -58,15 +58,13 @@ void run(const Problem& p, Fault fault, Once once = Once::none, Place place = {}
   lavamd_forces<<<static_cast<unsigned>(p.boxes), 128>>>(p, fault, once, place);
 }
 
-TEST_P(LavamdMutants, AreCaught) {
+TEST_F(LavamdMutants, AreCaught) {
   const auto i = instance("lavamd", {{"boxes1d", "4"}, {"particles", "99"}});
   for (int challenge = 0; challenge <= i->challenges(); ++challenge) {
     i->pose(challenge);
     expect_caught(*i, [&](Fault fault) { run(problem_of<Problem>(*i), fault); });
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, LavamdMutants, every_fault, fault_name);
 
 class LavamdOnce : public OnDevice<> {};
 

@@ -13,7 +13,7 @@
 namespace amasia::lud_mutants_test {
 namespace {
 
-class LudMutants : public Mutants {};
+using LudMutants = OnDevice<>;
 
 Grid<float> matrix_of(Instance& i) { return problem_of<lud::Problem>(i).matrix; }
 
@@ -46,12 +46,10 @@ void eliminate(const Grid<float>& m, Fault fault, int begin = 0, int end = 1 << 
   synchronize();
 }
 
-TEST_P(LudMutants, AreCaught) {
+TEST_F(LudMutants, AreCaught) {
   const auto i = instance("lud", {{"n", "301"}});
   expect_caught(*i, [&](Fault fault) { eliminate(matrix_of(*i), fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, LudMutants, every_fault, fault_name);
 
 /// Which of the two triangles of a diagonal sub-block is inverted instead of solved with.
 enum class Inverted { neither, lower, upper };

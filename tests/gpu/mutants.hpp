@@ -1,7 +1,7 @@
-// What the mutants of all apps share: the faults, a fixture that is parameterised by them, and
-// faults that happen once. A test <app>_mutants_test.cu writes one plain kernel of its app that
-// commits each fault on demand. The verification must catch all of them, and pass the same kernel
-// without a fault.
+// What the mutants of all apps share: the faults, a check that each is caught, and faults that
+// happen once. A test <app>_mutants_test.cu writes one plain kernel of its app that commits each
+// fault on demand. The verification must catch all of them, and pass the same kernel without a
+// fault.
 #pragma once
 
 #include "inputs/random.hpp"
@@ -18,28 +18,21 @@ inline void synchronize() {
   AMASIA_CUDA(cudaDeviceSynchronize());
 }
 
-class Mutants : public OnDevice<testing::TestWithParam<Fault>> {
- protected:
-  /// The kernels that `run(fault)` launches pass without a fault. With one they fail, and with a
-  /// mismatch named.
-  template <class Run>
-  static void expect_caught(Instance& i, const Run& run) {
+/// The kernels that `run(fault)` launches pass without a fault. With one they fail, and with a
+/// mismatch named.
+template <class Run>
+void expect_caught(Instance& i, const Run& run) {
+  for (const Fault fault :
+       {Fault::none, Fault::nothing, Fault::edge, Fault::skipped_tile, Fault::stale_halo}) {
     i.reset(nullptr);
-    if (GetParam() != Fault::nothing) run(GetParam());
+    if (fault != Fault::nothing) run(fault);
     synchronize();
     const Verdict v = i.verify();
-    EXPECT_EQ(v.passed, GetParam() == Fault::none) << v.norm << " " << v.error;
+    EXPECT_EQ(v.passed, fault == Fault::none)
+        << "fault " << static_cast<int>(fault) << ", " << v.norm << " " << v.error;
     EXPECT_EQ(v.first_mismatches.empty(), v.passed);
   }
-};
-
-inline std::string fault_name(const testing::TestParamInfo<Fault>& info) {
-  constexpr const char* names[] = {"None", "Nothing", "Edge", "SkippedTile", "StaleHalo"};
-  return names[static_cast<int>(info.param)];
 }
-
-inline const auto every_fault = testing::Values(Fault::none, Fault::nothing, Fault::edge,
-                                                Fault::skipped_tile, Fault::stale_halo);
 
 // ---- faults that happen once
 

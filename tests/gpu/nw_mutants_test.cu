@@ -14,7 +14,7 @@
 namespace amasia::nw_mutants_test {
 namespace {
 
-class NwMutants : public Mutants {};
+using NwMutants = OnDevice<>;
 
 constexpr int tile = 16;  // the tile that a fault pretends to have
 constexpr int band_columns = nw::ColumnBands<1>::columns;
@@ -67,12 +67,10 @@ void compute(const nw::Problem& p, Fault fault, const Single<Once>& once = {}, b
   synchronize();
 }
 
-TEST_P(NwMutants, AreCaught) {
+TEST_F(NwMutants, AreCaught) {
   const auto i = instance("nw", {{"rows", "67"}, {"cols", "301"}});
   expect_caught(*i, [&](Fault fault) { compute(problem_of<nw::Problem>(*i), fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, NwMutants, every_fault, fault_name);
 
 class NwFaultsOnce : public OnDevice<testing::TestWithParam<Once>> {};
 

@@ -12,7 +12,7 @@ namespace {
 using pathfinder::Problem;
 using pathfinder::Walls;
 
-class PathfinderMutants : public Mutants {};
+using PathfinderMutants = OnDevice<>;
 
 constexpr int tile = 64;  // the tile that a fault pretends to have
 
@@ -79,12 +79,10 @@ void run(const Problem& p, Fault fault, const Single<Once>& once = {}) {
   costs.finish(p, p.wall.rows - 1);
 }
 
-TEST_P(PathfinderMutants, AreCaught) {
+TEST_F(PathfinderMutants, AreCaught) {
   const auto i = instance("pathfinder", {{"rows", "301"}, {"cols", "1000"}});
   expect_caught(*i, [&](Fault fault) { run(problem_of<Problem>(*i), fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, PathfinderMutants, every_fault, fault_name);
 
 // ---- one fault, once
 

@@ -11,7 +11,7 @@
 namespace amasia::srad_mutants_test {
 namespace {
 
-class SradMutants : public Mutants {};
+using SradMutants = OnDevice<>;
 
 constexpr int pretended_tile = 64;
 
@@ -95,12 +95,10 @@ void run(const srad::Problem& p, Fault fault, const Single<Once>& once = {}) {
   }
 }
 
-TEST_P(SradMutants, AreCaught) {
+TEST_F(SradMutants, AreCaught) {
   const auto i = instance("srad", {{"rows", "67"}, {"cols", "301"}, {"iterations", "6"}});
   expect_caught(*i, [&](Fault fault) { run(problem_of<srad::Problem>(*i), fault); });
 }
-
-INSTANTIATE_TEST_SUITE_P(Faults, SradMutants, every_fault, fault_name);
 
 class SradSingleFault : public OnDevice<> {};
 
