@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(tile_threads, 3) walk(StageView v) {
 /// The config records-walk of a mover, or records-walk-dependent.
 template <class Mover>
 ConfigOf<Problem> walk_config(bool dependent) {
-  constexpr unsigned clusters = Mover::cluster_blocks;
+  constexpr int clusters = Mover::cluster_blocks;
   const auto kernel = walk<Mover>;
   const auto* const function = reinterpret_cast<const void*>(kernel);
   const LaunchShape full{{}, dim3(tile_threads), sizeof(typename Mover::Storage), clusters};

@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(resident_threads, 1) resident(ResidentView v) 
 
 template <class OwnMover>
 ConfigOf<Problem> resident_config() {
-  constexpr unsigned clusters = OwnMover::cluster_blocks;
+  constexpr int clusters = OwnMover::cluster_blocks;
   const auto kernel = resident<OwnMover>;
   const auto* const function = reinterpret_cast<const void*>(kernel);
   const LaunchShape full{
