@@ -7,6 +7,7 @@ the session on that GPU + the error within the run.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,23 +15,20 @@ from functools import lru_cache
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
-import numpy as np
-
-# stdtr and stdtrit are Student's t distribution and its quantile.
+# stdtr and stdtrit are Student's t distribution and its quantile, fdtri that of Fisher's F.
 from plots.statistics import special
 from plots.statistics.intervals import ends_of_logs
 
 # The weight of a pool beside the row's own deviations, in degrees of freedom. Rows of one kind vary
-# differently between sessions: a row with enough sessions of its own outweighs its pool.
+# differently between sessions: a row with enough sessions of its own outweighs its pool. So many
+# degrees mean that of the variances of rows half lie within a factor of 2 of the middle one.
 POOL_DEGREES = 3
-# Winsorised: a row contributes at most this many typical standard deviations of its kind, so that
-# one row with a cause of its own does not widen the intervals of all others.
+# A deviation counts as at most so many typical ones where rows tell whether they move together.
 WINSOR = 5
 # With fewer rows, or rows on fewer GPUs, a kind has no variance components of its own. Two GPUs are
 # one difference, however many rows show it: if they happen to be alike, all would seem alike.
 LEAST_ROWS = 5
 LEAST_GPUS = 3
-_MEDIAN_OF_CHI_SQUARED = 0.4549364231195724  # with one degree of freedom
 _QUARTILE = -0.6744897501960817  # of the normal distribution
 
 
@@ -141,40 +139,51 @@ def _said_by(row: tuple[SessionValue, ...]) -> _Row:
     )
 
 
-class _Variance(NamedTuple):
-    """Mean of the rows' variances, weighted by their degrees of freedom, none with more than
-    WINSOR times the typical standard deviation."""
+@lru_cache(maxsize=64)
+def _median_of_f(degrees: int) -> float:
+    """Of Fisher's F with so many degrees over POOL_DEGREES: of estimated variances, over that of
+    their kind (Smyth 2004, "moderated t")."""
+    return float(special.fdtri(degrees, POOL_DEGREES, 0.5))
 
-    squares: float = 0.0
+
+class _Variance(NamedTuple):
+    """The typical variance of rows: half of them vary more. A mean would be that of the few that
+    vary most."""
+
+    of_rows: tuple[float, ...] = ()  # each over the median of such estimates, sorted
     degrees: int = 0
-    rows: int = 0
-    most: float = math.inf  # that the variance of a row counts
+    taken: tuple[float, ...] = ()  # out of them
 
     @property
-    def mean(self) -> float:
-        return self.squares / self.degrees if self.degrees else 0.0
+    def rows(self) -> int:
+        return len(self.of_rows) - len(self.taken)
+
+    @property
+    def typical(self) -> float:
+        out = sorted(bisect_left(self.of_rows, value) for value in self.taken)
+
+        def left(place: int) -> float:
+            for index in out:
+                place += index <= place
+            return self.of_rows[place]
+
+        return (left((self.rows - 1) // 2) + left(self.rows // 2)) / 2 if self.rows else 0.0
 
     def without(self, squares: float, degrees: int) -> _Variance:
         """After one of the rows is taken out."""
         if degrees == 0:
             return self
-        own = min(squares / degrees, self.most) * degrees
-        left = self.degrees - degrees
-        rest = max(0.0, self.squares - own) if left else 0.0
-        return self._replace(squares=rest, degrees=left, rows=self.rows - 1)
+        own = squares / degrees / _median_of_f(degrees)
+        return self._replace(degrees=self.degrees - degrees, taken=(*self.taken, own))
 
 
-def _pooled(squares: Sequence[tuple[float, int]]) -> _Variance:
+def _pooled(squares: Iterable[tuple[float, int]]) -> _Variance:
     """Rows without degrees of freedom say nothing."""
     known = [(sum_, degrees) for sum_, degrees in squares if degrees]
-    if not known:
-        return _Variance()
-    variances = np.array([sum_ / degrees for sum_, degrees in known])
-    degrees = [degrees for _, degrees in known]
-    typical = float(np.median(variances)) / _MEDIAN_OF_CHI_SQUARED
-    most = WINSOR**2 * typical if typical > 0 else math.inf
-    counted = float(np.sum(np.minimum(variances, most) * degrees))
-    return _Variance(counted, sum(degrees), len(known), most)
+    return _Variance(
+        tuple(sorted(sum_ / degrees / _median_of_f(degrees) for sum_, degrees in known)),
+        sum(degrees for _, degrees in known),
+    )
 
 
 def _lower_quartile_of_chi_squared(degrees: int) -> float:
@@ -213,8 +222,6 @@ class Pool(NamedTuple):
     """What the rows of a kind say together, and what is left of it when some are taken out: what a
     row says of itself must not count again as what others say of it."""
 
-    rows: int
-    errors: float  # sum over the rows
     session: _Variance
     gpu: _Variance
     shares: float  # sum over the rows on two GPUs or more, weighted by their degrees of freedom
@@ -224,18 +231,16 @@ class Pool(NamedTuple):
 
     @staticmethod
     def of(rows: Iterable[Sequence[SessionValue]]) -> Pool:
-        """Rows with one session say nothing but their error, those with none nothing."""
+        """Rows with one session say nothing."""
         said = [_of(row) for row in rows if row]
         moved = [r for r in said if len(r.means) > 1]
         gpu = _pooled([(r.between, len(r.means) - 1) for r in moved])
         return Pool(
-            len(said),
-            sum(r.error for r in said),
             _pooled([(r.within, r.within_degrees) for r in said]),
             gpu,
             sum(r.shares * (len(r.means) - 1) for r in moved),
             Counter(gpu for r in moved for gpu in r.gpus),
-            _correlation(moved, gpu.mean),
+            _correlation(moved, gpu.typical),
         )
 
     @property
@@ -258,8 +263,6 @@ class Pool(NamedTuple):
     def _less(self, row: _Row) -> Pool:
         degrees = len(row.means) - 1
         return self._replace(
-            rows=self.rows - 1,
-            errors=self.errors - row.error,
             session=self.session.without(row.within, row.within_degrees),
             gpu=self.gpu.without(row.between, degrees),
             shares=self.shares - row.shares * degrees,
@@ -268,12 +271,11 @@ class Pool(NamedTuple):
 
     def components(self) -> Components:
         """What all of them say."""
-        error = max(0.0, self.errors / self.rows) if self.rows else 0.0
-        session = max(self.session.mean, error)
+        session = self.session.typical
         # A mean over the sessions of a GPU still has their share of the variance within.
         share = self.shares / self.gpu.degrees if self.gpu.degrees else 0.0
         return Components(
-            max(0.0, self.gpu.mean - session * share),
+            max(0.0, self.gpu.typical - session * share),
             session,
             self.gpu.rows,
             self.session.rows,

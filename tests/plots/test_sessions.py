@@ -336,14 +336,15 @@ def all_left_out(record):
 
 @pytest.mark.parametrize("quantity", ["time", "ratio"])
 def test_sessions_on_gpus_that_were_left_out_fall_inside(all_left_out, quantity):
-    """Of every GPU in turn, predicted from the others alone: at least as many as promised, and
-    where four GPUs or more are behind a ratio, it is known to a percent."""
+    """Of every GPU in turn, predicted from the others alone: about as many as the 90 % promised,
+    and where four GPUs or more are behind a ratio, it is known to half a percent."""
     checked = [c for c in all_left_out if c.measured.quantity == quantity]
-    assert len(checked) >= 500 and sum(c.inside for c in checked) >= 0.9 * len(checked)
+    assert len(checked) >= 500
+    assert 0.88 < sum(c.inside for c in checked) / len(checked) < 0.94
     if quantity == "ratio":
         known = [c for c in checked if c.predicted.gpus >= 4]
         assert len(known) >= 100 and sum(c.inside for c in known) >= 0.9 * len(known)
-        assert median(c.predicted.half_width for c in known) <= 0.01
+        assert median(c.predicted.half_width for c in known) <= 0.005
 
 
 def test_what_is_left_out_is_not_used():
