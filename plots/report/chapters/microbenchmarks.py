@@ -1,9 +1,11 @@
-"""Figures of the microbenchmarks, and all their points."""
+"""Figures of the microbenchmarks, and their points."""
 
-from functools import partial
+from collections.abc import Mapping
+from functools import cache, partial
 
 from markupsafe import Markup
 
+from plots.advice.drawn_twins import drawn
 from plots.data.load import Results, slug
 from plots.figures import of_microbenchmarks
 from plots.prose import fold, paragraph, view
@@ -25,8 +27,18 @@ _COLUMNS = (
 )
 
 
+@cache
+def _drawn() -> frozenset[frozenset[tuple[str, str]]]:
+    return frozenset(frozenset(traits.items()) for traits in drawn())
+
+
+def _is_drawn(at: Mapping[str, str]) -> bool:
+    """Whether a point is of a random twin: six thousand, which nobody reads one by one."""
+    return frozenset((k, v) for k, v in at.items() if k != "strategy") in _drawn()
+
+
 def _of_gpu(results: Results, gpu: str, data: Embedded) -> Markup:
-    points = results.points
+    points = results.points[[not _is_drawn(at) for at in results.points["at"]]]
     count = data.table(
         "points",
         _COLUMNS,
@@ -56,7 +68,7 @@ def _of_gpu(results: Results, gpu: str, data: Embedded) -> Markup:
         gpu,
         Markup("").join(figures),
         fold(
-            f"Every point, {gpu}: {count}",
+            f"Every point, {gpu}, but for those of random twins: {count}",
             view("points", f"Points, {gpu}", {"gpu": gpu}, {}, shown),
         ),
     )
