@@ -68,7 +68,8 @@ def _of_gpu(results: Results, gpu: str, data: Embedded) -> Markup:
         gpu,
         Markup("").join(figures),
         fold(
-            f"Every point, {gpu}, but for those of random twins: {count}",
+            f"Every point, {gpu}: {count}"
+            + (" (random twins apart)" if count < len(results.points) else ""),
             view("points", f"Points, {gpu}", {"gpu": gpu}, {}, shown),
         ),
     )
