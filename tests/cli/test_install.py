@@ -1,5 +1,5 @@
-"""The suite as a library: installed, it builds the app of docs/your-own-app.md in an empty folder;
-as a part of another project it brings no tests and no apps of its own."""
+"""The suite as a library: installed, it builds an example in an empty folder; as a part of another
+project it brings no tests and no apps of its own."""
 
 from __future__ import annotations
 
@@ -15,22 +15,17 @@ from programs import built_with_cuda, cached
 
 from tests.process import BUILD, ROOT, run
 
-PAGE = ROOT / "docs" / "your-own-app.md"
-VARIANTS = ["polynomial/baseline", "polynomial/overlap", "polynomial/tma"]
+STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma")
+VARIANTS = [f"transpose/{strategy}" for strategy in STRATEGIES]
 
 
 def right(*command: object, cwd: pathlib.Path | None = None) -> str:
     return run(*command, cwd=cwd, status=0).stdout
 
 
-def page_into(folder: pathlib.Path) -> pathlib.Path:
-    """The app of the page, its files in an empty folder."""
-    folder.mkdir()
-    blocks = re.findall(r"```[a-z]+ file=(\S+)\n(.*?)\n```", PAGE.read_text(), re.DOTALL)
-    assert {"CMakeLists.txt", "app.cpp", "baseline.cu", "tma.cu"} <= {name for name, _ in blocks}
-    for name, text in blocks:
-        (folder / name).write_text(text + "\n")
-    return folder
+def example_into(folder: pathlib.Path) -> pathlib.Path:
+    """The example, in an empty folder."""
+    return pathlib.Path(shutil.copytree(ROOT / "examples" / "transpose", folder))
 
 
 def configure(source: pathlib.Path, *settings: str) -> subprocess.CompletedProcess:
@@ -61,8 +56,8 @@ def settings_of(prefix: pathlib.Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def app(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """The program of the page, built on what is installed."""
-    source = page_into(tmp_path_factory.mktemp("outside") / "mine")
+    """The program of the example, built on what is installed."""
+    source = example_into(tmp_path_factory.mktemp("outside") / "mine")
     if built_with_cuda():
         # A kernel that needs the movement vocabulary and nothing else of the suite.
         headers = sorted(
@@ -89,7 +84,7 @@ def app(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathl
     done = configure(source, *settings_of(prefix))
     assert done.returncode == 0, done.stdout + done.stderr
     right("cmake", "--build", source / "build")
-    return source / "build" / "polynomial"
+    return source / "build" / "transpose"
 
 
 def test_nothing_of_the_tree_is_in_the_package(prefix: pathlib.Path) -> None:
@@ -103,7 +98,7 @@ def test_nothing_of_the_tree_is_in_the_package(prefix: pathlib.Path) -> None:
 
 def test_the_app_has_the_whole_command_line(app: pathlib.Path) -> None:
     listed = json.loads(right(app, "list", "--json"))
-    assert [a["name"] for a in listed["apps"]] == ["polynomial"]
+    assert [a["name"] for a in listed["apps"]] == ["transpose"]
     variants = [v["name"] for v in listed["apps"][0]["variants"]]
     assert variants == (VARIANTS if built_with_cuda() else [])
     # Linked as well, though nothing refers to them: all microbenchmarks of the build, and the
@@ -119,9 +114,9 @@ def test_the_app_has_the_whole_command_line(app: pathlib.Path) -> None:
 
 
 def test_its_reference_is_right_and_its_run_is_planned(app: pathlib.Path) -> None:
-    assert "4 references ok, 0 failed" in right(app, "verify", "--reference")
+    assert "6 references ok, 0 failed" in right(app, "verify", "--reference")
     planned = right(app, "run", "--dry-run")
-    assert "polynomial chunks=33554432" in planned
+    assert "transpose count=131072,n=32" in planned
     assert all(name in planned for name in VARIANTS if built_with_cuda())
 
 
@@ -146,8 +141,8 @@ def test_it_is_compared_reported_and_advised_on_a_device(measured) -> None:
     assert group["floor"] is not None  # the ceilings are linked, too
     pytest.importorskip("matplotlib")
     right(sys.executable, "-m", "plots", "report", out, "--out", page, cwd=ROOT)
-    assert "polynomial" in page.read_text()
-    assert "polynomial" in right(sys.executable, "-m", "plots", "advise", out, cwd=ROOT)
+    assert "transpose" in page.read_text()
+    assert "transpose" in right(sys.executable, "-m", "plots", "advise", out, cwd=ROOT)
 
 
 # --- Digests --------------------------------------------------------------------------------------
@@ -219,7 +214,7 @@ def test_what_can_change_a_result_changes_its_digest(prefix, softmax, tmp_path) 
     ("old", "new", "said"),
     [
         ("SOURCES app.cpp", "SOURCES absent.cpp", "there is no .*absent.cpp"),
-        ("amasia_add_app(polynomial", "amasia_add_app(My-App", "an app's name has lower-case"),
+        ("amasia_add_app(transpose", "amasia_add_app(My-App", "an app's name has lower-case"),
         ("SOURCES app.cpp", "FILES app.cpp", "use amasia_add_app"),
         ("Amasia 0.2", "Amasia 99.0", r"compatible\s+with requested version"),
         ("enable_language(CUDA)", "", "LANGUAGES CXX CUDA"),
@@ -245,7 +240,7 @@ def test_a_mistake_is_named(prefix, app, old: str, new: str, said: str) -> None:
 
 
 def test_as_a_part_of_a_project_it_brings_no_tests_and_no_apps(tmp_path: pathlib.Path) -> None:
-    source = page_into(tmp_path / "mine")
+    source = example_into(tmp_path / "mine")
     text = (source / "CMakeLists.txt").read_text()
     text = text.replace("find_package(Amasia 0.2 REQUIRED)", f"add_subdirectory({ROOT} amasia)")
     (source / "CMakeLists.txt").write_text(text)
@@ -253,11 +248,11 @@ def test_as_a_part_of_a_project_it_brings_no_tests_and_no_apps(tmp_path: pathlib
     assert done.returncode == 0, done.stdout + done.stderr
     build = source / "build"
     targets = right("ninja", "-C", build, "-t", "targets", "all")
-    assert re.search(r"^polynomial: ", targets, re.MULTILINE)
+    assert re.search(r"^transpose: ", targets, re.MULTILINE)
     assert "_test" not in targets and "apps_hotspot" not in targets
     # What is built when nobody names anything: the app, and of the suite what it needs.
     everything = right("ninja", "-C", build, "-t", "commands")
-    assert " -o polynomial " in everything
+    assert " -o transpose " in everything
     assert " -o amasia/harness/amasia " not in everything and " -o amasia/amasia " not in everything
-    assert "amasia_digests app polynomial" in everything
+    assert "amasia_digests app transpose" in everything
     assert "Werror" not in everything.split("app.cpp.o")[1].split("\n")[0]
