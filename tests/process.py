@@ -5,6 +5,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
 
@@ -19,6 +21,14 @@ def files_of(root: Path) -> list[str]:
         folders[:] = [name for name in folders if name not in MADE]
         found += [Path(folder, name).relative_to(root).as_posix() for name in names]
     return sorted(found)
+
+
+def built(name: str) -> Path:
+    """What the build made."""
+    path = BUILD / name
+    if not path.exists():
+        pytest.fail(f"{path} is missing: build it, or set AMASIA_BUILD")
+    return path
 
 
 def executable(path: Path, text: str, shell: object = "/bin/sh") -> Path:

@@ -3,6 +3,7 @@ that are really called and times from a script."""
 
 import contextlib
 import gzip
+import json
 import locale
 import os
 import re
@@ -11,13 +12,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from on_stub import STUB_STREAM, Problem, Script, built
 
 import amasia
 from amasia import library
@@ -25,9 +26,68 @@ from amasia.comparing import raw_stream
 from plots.cli import main
 from plots.data.documents import read_document
 from plots.data.load import load
-from tests.process import ROOT, run
+from tests.process import ROOT, built, run
 
 QUICK = {"min_rounds": 7, "max_rounds": 7}
+STUB_STREAM = 0x57AB  # tests/harness/stub_device/stub_device.cpp
+
+Script = Callable[..., None]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Compares on the stub device from here on, whose script this is: {"ms": ...} and what else
+    belongs to a row by implementation, "old" being the first of them, and members of the script."""
+    monkeypatch.setenv(library.VARIABLE, str(built("libamasia_compare_stub.so")))
+
+    def write(rows: dict[str, Any] | None = None, **members: Any) -> None:
+        names = {"old": "callables/baseline"}
+        named = {names.get(k, f"callables/{k}"): v for k, v in (rows or {}).items()}
+        text = {"nothing_ms": 1e-6, **members, "rows": named}
+        monkeypatch.setenv("AMASIA_STUB", json.dumps(text))
+
+    write({"old": {"ms": 2.0, "noise": 0.001}, "new": {"ms": 1.0, "noise": 0.001}})
+    return write
+
+
+class Problem:
+    """An array on a device that is none: implementations write into it what they are to compute."""
+
+    def __init__(self) -> None:
+        self.output = "nothing yet"
+        self.trace: list[str] = []
+        self.streams: set[int] = set()
+
+    def writes(self, name: str, value: str = "right") -> Callable[[int], None]:
+        def implementation(stream: int) -> None:
+            self.trace.append(name)
+            self.streams.add(stream)
+            if value != "":
+                self.output = value
+
+        return implementation
+
+    def reset(self, stream: int) -> None:
+        self.trace.append("reset")
+        self.streams.add(stream)
+        self.output = "poison"
+
+    def verify(self) -> bool:
+        self.trace.append("verify")
+        return self.output == "right"
+
+    def both(self) -> dict[str, Callable[[int], None]]:
+        return {"old": self.writes("old"), "new": self.writes("new")}
+
+    def compare(self, **options: Any) -> amasia.Result:
+        """Compares both with what resets and verifies them, unless told otherwise."""
+        given = {"reset": self.reset, "verify": self.verify, **options}
+        return amasia.compare(given.pop("implementations", self.both()), **given)
+
+
+@pytest.fixture
+def problem() -> Problem:
+    return Problem()
 
 
 # --- What is measured -----------------------------------------------------------------------------
@@ -418,7 +478,7 @@ def test_bad_arguments_are_refused_in_one_line_before_anything_runs(
 def test_without_a_gpu_the_reason_is_said() -> None:
     # In a process of its own: CUDA asks only once which GPUs there are.
     code = "import amasia; amasia.compare({'old': print, 'new': print})"
-    variables = {library.VARIABLE: built("libamasia_compare.so"), "CUDA_VISIBLE_DEVICES": ""}
+    variables = {library.VARIABLE: str(built("libamasia_compare.so")), "CUDA_VISIBLE_DEVICES": ""}
     done = run(sys.executable, "-c", code, cwd=ROOT, status=1, **variables)
     said = done.stderr.splitlines()[-1]
     assert said.startswith("amasia.errors.NoDevice: "), done.stderr
@@ -449,7 +509,7 @@ def test_a_library_of_another_version_is_refused(
 def test_the_library_is_installed_on_its_own_where_it_is_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    cache = Path(built("CMakeCache.txt")).read_text()
+    cache = built("CMakeCache.txt").read_text()
     if "AMASIA_INSTALL:BOOL=ON" not in cache:
         pytest.skip("this build folder installs nothing (AMASIA_INSTALL)")
     component = ("--component", "compare", "--prefix", tmp_path)

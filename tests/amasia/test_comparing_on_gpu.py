@@ -5,10 +5,10 @@ import ctypes.util
 from collections.abc import Iterator
 
 import pytest
-from on_stub import built
 
 import amasia
 from amasia.library import VARIABLE
+from tests.process import built
 
 BYTES = 64 << 20
 
@@ -71,7 +71,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     count = ctypes.c_int()
     if library.cudaGetDeviceCount(ctypes.byref(count)) != 0 or count.value == 0:
         pytest.skip("no CUDA device")
-    monkeypatch.setenv(VARIABLE, built("libamasia_compare.so"))
+    monkeypatch.setenv(VARIABLE, str(built("libamasia_compare.so")))
     yield Runtime(library)
 
 

@@ -6,10 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from plots.commands import load_commands
-from tests.process import BUILD, ROOT, run
+from tests.process import ROOT, built, run
 
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 
@@ -39,10 +37,7 @@ def same(page: set[str], code: set[str], what: str) -> None:
 
 
 def test_every_command_of_the_program_is_placed() -> None:
-    program = BUILD / "amasia"
-    if not program.exists():
-        pytest.fail(f"{program} is missing: build it, or set AMASIA_BUILD")
-    said = run(program, "--help", status=0).stdout
+    said = run(built("amasia"), "--help", status=0).stdout
     commands = set(re.findall(r"^  ([a-z]+)  +\S", said, re.MULTILINE))
     same(set(rows("command of `amasia`")), commands, "the command")
 
