@@ -5,15 +5,18 @@
 """
 
 from amasia.comparing import compare
-from amasia.errors import (
+from amasia.result import (
     AmasiaError,
+    Comparison,
+    Interval,
     LibraryMissing,
     NoDevice,
     NotMeasured,
     NotSaved,
+    Result,
+    Timing,
     WrongResult,
 )
-from amasia.result import Comparison, Interval, Result, Timing
 
 __all__ = [
     "AmasiaError",

@@ -21,8 +21,15 @@ from types import FrameType
 from typing import Any
 
 from amasia import library
-from amasia.errors import AmasiaError, NoDevice, NotMeasured, NotSaved, WrongResult
-from amasia.result import Result, from_text
+from amasia.result import (
+    AmasiaError,
+    NoDevice,
+    NotMeasured,
+    NotSaved,
+    Result,
+    WrongResult,
+    from_text,
+)
 from plots.output import check_writable
 
 _MOST_ROUNDS = 301

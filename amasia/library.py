@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from amasia.errors import LibraryMissing
+from amasia.result import LibraryMissing
 from plots import __version__
 
 VARIABLE = "AMASIA_COMPARE_LIBRARY"

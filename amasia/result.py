@@ -1,4 +1,6 @@
-"""What a comparison says, made of the result file that it is."""
+"""What a comparison says, made of the result file that it is; and what can keep ``compare`` from an
+answer. Exceptions of a callable come back as they are, and bad arguments as ValueError and
+TypeError."""
 
 import json
 import os
@@ -168,3 +170,41 @@ def from_text(text: str, answers: Sequence[str], names: Sequence[str]) -> Result
         rounds=group["rounds"],
         text=text,
     )
+
+
+# --- Errors ---------------------------------------------------------------------------------------
+
+
+class AmasiaError(RuntimeError):
+    """Any of the below."""
+
+
+class LibraryMissing(AmasiaError):
+    """libamasia_compare was not found, or is of another version than this package."""
+
+
+class NoDevice(AmasiaError):
+    """No GPU that can be measured on; the message has the reason."""
+
+
+class NotMeasured(AmasiaError):
+    """An implementation has no time: its work is not on the stream, or it took the device down.
+    ``result`` has what was measured of the others."""
+
+    def __init__(self, message: str, result: Result | None = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class WrongResult(NotMeasured):
+    """The verification refused the outputs of an implementation."""
+
+
+class NotSaved(AmasiaError):
+    """All was measured, and ``out`` could not be written. ``result`` has everything, ``path`` is
+    where it was written instead, None where that was not possible either."""
+
+    def __init__(self, message: str, result: Result, path: Path | None) -> None:
+        super().__init__(message)
+        self.result = result
+        self.path = path

@@ -8,8 +8,8 @@ import os
 
 from plots.tree import version
 
-# Work is shared out to processes (plots/parallel.py), and matrices are small: threads of the linear
-# algebra beside them would only wait for each other. Read when numpy is imported.
+# Work is shared out to processes (plots/processes.py), and matrices are small: threads of the
+# linear algebra beside them would only wait for each other. Read when numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __version__ = version()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
-from plots.advice.possible_traits import beyond, contradiction, indivisible
+from plots.advice.twin_traits import beyond, contradiction, indivisible
 
 COUNT = 1200  # all that are recorded
 UNSEEN = range(600, 800)  # which never answer

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plots import shell
 from plots.errors import PlotsError, nearest
+from plots.processes import run
 from plots.tree import ROOT
 
 _FUNCTION = re.compile(r"\s*Function : (\S+)")
@@ -141,7 +141,7 @@ def read_kernels(path: Path) -> list[Kernel]:
         raise PlotsError(f"{path}: expected a cubin, found nothing")
     cuobjdump = find_cuobjdump()
     try:
-        texts = [shell.run([cuobjdump, option, str(path)]) for option in ("-sass", "-res-usage")]
+        texts = [run([cuobjdump, option, str(path)]) for option in ("-sass", "-res-usage")]
     except PlotsError as error:
         raise PlotsError(
             f"{path}: expected a cubin, an object or a program with machine code; {error}"

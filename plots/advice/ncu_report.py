@@ -10,12 +10,13 @@ import csv
 import itertools
 import math
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from plots import shell
 from plots.errors import PlotsError
+from plots.processes import run
 
 # ncu scales by thousands; other units (inst, cycle, %) it leaves.
 _UNITS = {
@@ -215,12 +216,12 @@ def _text_of(path: Path) -> str:
     if path.suffix == ".ncu-rep":
         export = ["ncu", "-i", str(path), "--csv", "--page", "raw"]
         try:
-            return shell.run(export, LC_ALL="C")
+            return run(export, LC_ALL="C")
         except PlotsError as error:
-            file = shell.command(path.stem + ".csv")
+            file = shlex.quote(path.stem + ".csv")
             raise PlotsError(
                 f"{path}: {error}; export it with the Nsight Compute that wrote it: "
-                f"{shell.command(*export)} > {file}, and give that"
+                f"{shlex.join(export)} > {file}, and give that"
             ) from None
     utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # as PowerShell's >
     text = content.decode("utf-16" if utf_16 else "utf-8-sig", errors="replace")

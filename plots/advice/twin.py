@@ -20,13 +20,27 @@ import msgspec
 import numpy as np
 
 from plots.advice.drawn_twins import answering, unseen
-from plots.advice.possible_traits import beyond, indivisible
-from plots.advice.twin_places import NUGGET, place_of, places_of_twins
-from plots.advice.twin_traits import Traits, beyond_reach, kind_of, outside, reach_of
+from plots.advice.twin_places import (
+    LEAST_REGISTERS,
+    NUGGET,
+    Held,
+    held,
+    place_of,
+    places_of_twins,
+    registers_of_its_twin,
+)
+from plots.advice.twin_traits import (
+    Traits,
+    beyond,
+    beyond_reach,
+    indivisible,
+    kind_of,
+    outside,
+    reach_of,
+)
 from plots.data.documents import find_files, read_document, text_of
 from plots.data.strategies import NAMES
 from plots.errors import PlotsError
-from plots.judge.residency import LEAST_REGISTERS, Held, held, registers_of_its_twin
 from plots.statistics.claims import invalidity_in
 from plots.statistics.kriging import LEAST, Field
 from plots.statistics.kriging import nearest as nearest_points

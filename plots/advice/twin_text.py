@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from plots.advice.possible_traits import beyond_the_twin, indivisible, nearest_divisible
 from plots.advice.twin import (
     Accuracy,
     Answer,
@@ -15,7 +14,15 @@ from plots.advice.twin import (
     answer,
 )
 from plots.advice.twin_places import place_of, places_of_twins
-from plots.advice.twin_traits import Traits, in_bytes, kind_of, tile_bytes
+from plots.advice.twin_traits import (
+    Traits,
+    beyond_the_twin,
+    in_bytes,
+    indivisible,
+    kind_of,
+    nearest_divisible,
+    tile_bytes,
+)
 from plots.data.strategies import BY_NAME, code_lines, involved_lines
 from plots.errors import PlotsError
 from plots.statistics.kriging import distances

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from plots import shell
 from plots.advice import real_kernels, twin, twin_text, twin_traits
 from plots.advice.advise import advise
 from plots.advice.advise import as_text as as_choices
@@ -17,6 +16,7 @@ from plots.commands import command
 from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
 from plots.data.selection import gpu_named
 from plots.errors import PlotsError
+from plots.processes import run
 from plots.tree import ROOT
 
 
@@ -113,7 +113,7 @@ def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
         command = [
             program, "run", twin.NAME, "--traits", given_to_amasia(traits), "--out", str(out),
         ]  # fmt: skip
-        shell.run(command)
+        run(command)
         answering, aside = twin.twins_and_unseen([out])
         return answering + aside  # its own twin answers, whichever it is
 

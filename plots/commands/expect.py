@@ -13,7 +13,6 @@ from plots.commands.options import print_table
 from plots.errors import PlotsError
 from plots.papers import expect, specifications
 from plots.papers.published import inconsistencies
-from plots.report import a100_over_v100
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,13 +61,11 @@ def _paper() -> None:
     print("Svedin et al. 2021: expected = min(FLOP ratio, bandwidth ratio), and quoted means")
     print_table(expect.published_table())
     print("\nA100 over V100: every ratio that the text quotes")
-    print_table(a100_over_v100.quoted())
+    print_table(expect.a100_over_v100())
     print("\nA100 over V100: what each ceiling lets one expect, by the V100 that is meant")
-    print_table(a100_over_v100.by_module())
-    for sentence in (*expect.which_v100(), *a100_over_v100.ceilings_of_programs()):
+    print_table(expect.by_module())
+    for sentence in (*expect.which_v100(), *expect.ceilings_of_programs()):
         print(f"  {sentence}")
-    print("\nEvery value that the text quotes")
-    print_table(expect.quoted_values())
     print("\nWhere the paper contradicts itself")
     for told in inconsistencies():
         if told.source.startswith("Svedin"):

@@ -5,10 +5,10 @@ and checks it when it reads; here it is taken as it is. Whatever is wrong with a
 one ResultFileError line, ``file: what was expected``.
 """
 
-import gc
 import hashlib
 import math
 import re
+import shlex
 import stat
 import zlib
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from plots import shell
 from plots.data import schema
 from plots.errors import PlotsError, ResultFileError
 from plots.folders import Note, is_superseded, json_files, what_it_is
+from plots.processes import no_search_for_garbage
 
 SCHEMA_NAME = "amasia-result"
 PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/data/profiles.py)
@@ -128,7 +128,7 @@ def _check_header(path: Path, text: bytes, name: str, newest: int) -> None:
     if not text.strip():
         raise ResultFileError(f"{path}: expected a {what} file, found an empty one")
     if _kind_of(text) == "amasia-journal":
-        merge = shell.command("amasia", "merge", path, "--out", "FILE")
+        merge = shlex.join(("amasia", "merge", str(path), "--out", "FILE"))
         raise ResultFileError(
             f"{path}: is the journal of a run that did not finish: continue it (amasia run "
             f"--resume), or make a result file of what it holds: {merge}"
@@ -185,15 +185,11 @@ def read(path: Path, name: str) -> Any:
             "changed or damaged after it was written; get it from where it came from again, or "
             "measure again"
         )
-    searched = gc.isenabled()
-    gc.disable()  # a file is thousands of lists, none of which refers to itself
     try:
-        return decoder.decode(text)
+        with no_search_for_garbage():  # of thousands of lists, none of which has a cycle
+            return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultFileError(f"{path}: {error}") from None
-    finally:
-        if searched:
-            gc.enable()
 
 
 class Recorded(NamedTuple):

@@ -21,7 +21,7 @@ from plots.data.cases import OfFile, chosen_cases, of_file
 from plots.data.documents import Recorded, find_files, text_of
 from plots.data.sessions import Sessions, measured_points
 from plots.data.strategies import NAMES
-from plots.parallel import no_search_for_garbage
+from plots.processes import no_search_for_garbage
 from plots.statistics.claims import invalidity_in
 
 # The rows that a single picture shows, one of a variant each; a variant may have several `matched`

@@ -13,11 +13,11 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 
 from plots.data.load import Results, usable_times
 from plots.data.sessions import Sessions, joined, offset_corrected, pool_of_all
 from plots.errors import PlotsError
-from plots.statistics import special
 from plots.statistics.between import (
     Components,
     Estimate,
@@ -224,7 +224,7 @@ class Said:
 
 
 def _quantile(degrees: float) -> float:
-    return float(special.stdtrit(degrees, (1 + EDGE_CONFIDENCE) / 2))
+    return float(scipy.special.stdtrit(degrees, (1 + EDGE_CONFIDENCE) / 2))
 
 
 def parts_of(results: Results) -> list[Results]:

@@ -26,7 +26,9 @@ from plots.judge.sides import (
     nothing_in_common,
 )
 from plots.papers.specifications import (
+    DATASHEETS,
     QUOTED,
+    TABLE1,
     Expectation,
     Spec,
     expect_specs,
@@ -248,6 +250,99 @@ def _measured(side: _Matched, told: dict[tuple[str, str], dict[str, Any]]) -> Me
     )
 
 
+# --- A100 over V100, as Svedin et al. have it ----------------------------------------------------
+
+NEW, OLD = "A100", "V100"
+
+# Values of the text outside the sections whose speed-ups inputs/published/s003.csv has.
+_ELSEWHERE = (
+    ("sec 1", "speed-up in marketing claims, often deep learning", "up to 2.7"),
+    ("sec 2", "speed-up in sparse linear algebra, two earlier studies", "1.8"),
+    ("sec 3", "memory bandwidth", "about 1.7"),
+    ("sec 3", "L2 cache", "more than 6"),
+)
+
+
+def _expected() -> Expectation:
+    return expect_specs(*map(find_spec, (NEW, OLD)))
+
+
+def a100_over_v100() -> pd.DataFrame:
+    """Every A100-over-V100 ratio of the text, in its order: where, what, ratio as printed, and of
+    a measured speed-up its share of the least that the paper expects."""
+    rows = read_table(QUOTED)
+    rows = rows[(rows["subject"] == NEW) & (rows["baseline"] == OLD)]
+    ratios = rows["value_low"].fillna(rows["mean"])
+    measured = rows["quantity"].str.contains("speed-up") & ~rows["quantity"].str.contains("expect")
+    frame = pd.DataFrame(
+        {
+            "where": rows["where"],
+            "what": rows["quantity"],
+            "ratio": [f"{ratio:g}" for ratio in ratios],
+            "of expected": (ratios / _expected().expected).where(measured),
+        }
+    )
+    elsewhere = pd.DataFrame(_ELSEWHERE, columns=["where", "what", "ratio"])
+    return pd.concat([elsewhere, frame], ignore_index=True)
+
+
+def _memories() -> dict[str, str]:
+    """GPU -> its memory: of the paper's Table 1, else of the data sheets."""
+    table = read_table(TABLE1)
+    sheets = pd.read_csv(DATASHEETS, comment="#")
+    of_sheets = sheets["memory_gb"].astype(str) + " GB " + sheets["memory_type"]
+    of_table = table["memory_GB"].astype(str) + " GB " + table["memory_type"]
+    return dict(zip(sheets["name"], of_sheets, strict=True)) | dict(
+        zip(table["device"], of_table, strict=True)
+    )
+
+
+def by_module() -> pd.DataFrame:
+    """What each ceiling lets one expect of the paper's A100, by which V100 it is compared with, and
+    the mean that the paper measured over the smaller of them."""
+    new, memory = find_spec(NEW), _memories()
+    quote = quoted_mean(NEW, OLD)
+    records = []
+    for old in map(find_spec, (OLD, "V100 PCIe", "V100 SXM2")):
+        fp32, fp64 = (expect_specs(new, old, p) for p in ("fp32", "fp64"))
+        records.append(
+            {
+                "V100": "Table 1" if old.name == OLD else old.name,
+                "memory": memory[old.name],
+                "GB/s": old.bandwidth_gb_s,
+                "fp32 TFLOP/s": old.fp32_tflops,
+                "W": old.tdp_w,
+                "FLOP fp32": fp32.flop_ratio,
+                "FLOP fp64": fp64.flop_ratio,
+                "bandwidth": fp32.bandwidth_ratio,
+                "expected": fp32.expected,
+                "mean / expected": quote[0] / fp32.expected,
+            }
+        )
+    return pd.DataFrame(records)
+
+
+def ceilings_of_programs() -> list[str]:
+    """Which ceiling allows what the paper quotes of single programs: sentences."""
+    e = _expected()
+    low, high = sorted((e.flop_ratio, e.bandwidth_ratio))
+    programs = quoted_programs()
+    above = programs[programs["speedup"] > high]
+    between = programs[programs["speedup"].between(low, high)]
+
+    def named(of: pd.DataFrame) -> str:
+        return " and ".join(f"{p.program} ({p.speedup:g})" for p in of.itertuples())
+
+    return [
+        f"Code that arithmetic binds should gain {e.flop_ratio:.2f}, code that memory binds "
+        f"{e.bandwidth_ratio:.2f}; where it is not known which, the smaller.",
+        f"{named(between)} lies between the two ceilings. {named(above)} are above both: neither "
+        "ratio explains them. The L2 cache, which grew most, is in neither.",
+        "Below the expectation, without a figure: Heartwall, HotSpot, Leukocyte, Myocyte and "
+        "Pathfinder (section 6.1), NW and LUD (section 6.3).",
+    ]
+
+
 def quoted_programs() -> pd.DataFrame:
     """The speed-ups of single programs from a V100 to an A100 that the paper quotes: program,
     speed-up."""
@@ -277,26 +372,6 @@ def which_v100() -> list[str]:
         f"With the {sxm.name}'s data sheet one expects {other}; the same mean is {ratio:.2f} of "
         f"it, {'as much as' if ratio >= 1 else 'less than'} expected.",
     ]
-
-
-def quoted_values() -> pd.DataFrame:
-    """Every speed-up, ratio and share that the paper's text quotes: where, quantity, subject,
-    baseline, value (a range, a mean and a deviation as printed) and unit."""
-    rows = read_table(QUOTED)
-
-    def value(r: Any) -> str:
-        parts = []
-        if pd.notna(r.value_low):
-            ends = dict.fromkeys((r.value_low, r.value_high))
-            parts.append(" to ".join(f"{end:g}" for end in ends))
-        if pd.notna(r.mean):
-            parts.append(f"mean {r.mean:g}")
-        if pd.notna(r.std_dev):
-            parts.append(f"± {r.std_dev:g}")
-        return ", ".join(parts).replace(", ±", " ±")
-
-    frame = rows[["where", "quantity", "subject", "baseline"]].fillna("")
-    return frame.assign(value=[value(r) for r in rows.itertuples()], unit=rows["unit"])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from plots.data.load import Results, samples_by_row
 from plots.errors import PlotsError
 from plots.figures import style
-from plots.parallel import on_all_cores
+from plots.processes import on_all_cores
 
 Drawer = Callable[[], Figure]
 

@@ -19,7 +19,7 @@ from plots.figures import mode_name
 from plots.figures.common import origin
 from plots.figures.roofline import roofline
 from plots.papers import specifications
-from plots.parallel import no_search_for_garbage
+from plots.processes import no_search_for_garbage
 from plots.prose import fold, number, paragraph, ratio, table
 from plots.report import answer, tables, warnings
 from plots.report.chapters import parts

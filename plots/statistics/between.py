@@ -16,7 +16,8 @@ from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 # stdtr and stdtrit are Student's t distribution and its quantile, fdtri that of Fisher's F.
-from plots.statistics import special
+import scipy
+
 from plots.statistics.intervals import ends_of_logs
 
 # The weight of a pool beside the row's own deviations, in degrees of freedom. Rows of one kind vary
@@ -143,7 +144,7 @@ def _said_by(row: tuple[SessionValue, ...]) -> _Row:
 def _median_of_f(degrees: int) -> float:
     """Of Fisher's F with so many degrees over POOL_DEGREES: of estimated variances, over that of
     their kind (Smyth 2004, "moderated t")."""
-    return float(special.fdtri(degrees, POOL_DEGREES, 0.5))
+    return float(scipy.special.fdtri(degrees, POOL_DEGREES, 0.5))
 
 
 class _Variance(NamedTuple):
@@ -339,10 +340,10 @@ class Estimate:
         """The probability of a difference as large as this one, or larger, where there is none."""
         if self.deviation == 0:
             return float(self.value == 0)
-        return 2 * float(special.stdtr(self.degrees, -abs(self.value) / self.deviation))
+        return 2 * float(scipy.special.stdtr(self.degrees, -abs(self.value) / self.deviation))
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        half = float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+        half = float(scipy.special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
         return self.value - half, self.value + half
 
 

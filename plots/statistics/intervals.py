@@ -13,8 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-
-from plots.statistics import special
+import scipy  # its special functions are imported when one is first used
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def _student_ends(
     n = series.shape[1]
     logs = np.log(series)
     effective = np.maximum(n / inflation, _LEAST_EFFECTIVE)
-    quantile = float(special.stdtrit(n - 1, (1 + confidence) / 2))
+    quantile = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2))
     mean, half = logs.mean(axis=1), quantile * logs.std(axis=1, ddof=1) / np.sqrt(effective)
     low, high = (np.exp(np.clip(mean + sign * half, -700, 700)) for sign in (-1, 1))
     return np.minimum(low, series.min(axis=1)), np.maximum(high, series.max(axis=1))

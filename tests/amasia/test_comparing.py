@@ -481,7 +481,7 @@ def test_without_a_gpu_the_reason_is_said() -> None:
     variables = {library.VARIABLE: str(built("libamasia_compare.so")), "CUDA_VISIBLE_DEVICES": ""}
     done = run(sys.executable, "-c", code, cwd=ROOT, status=1, **variables)
     said = done.stderr.splitlines()[-1]
-    assert said.startswith("amasia.errors.NoDevice: "), done.stderr
+    assert said.startswith("amasia.result.NoDevice: "), done.stderr
     assert "CUDA" in said or "no NVIDIA driver is loaded" in said
 
 

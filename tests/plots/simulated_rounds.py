@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from planted import within_noise
 
-from plots.statistics import special
 from plots.statistics.intervals import corrected_confidence, spread_of_rounds
 
 CONFIDENCE = 0.95  # joint, of a group
@@ -129,7 +129,7 @@ def oracle_claims(name: str, groups: Groups) -> np.ndarray:
         rounds - 1
     )
     each = corrected_confidence(CONFIDENCE, comparisons)
-    quantile = float(special.stdtrit(rounds - 1, (1 + each) / 2))
+    quantile = float(scipy.special.stdtrit(rounds - 1, (1 + each) / 2))
     found = np.abs(mean) > quantile * np.sqrt(variance / weight)
     found[:, 0] = False
     return np.where(found, np.sign(mean), 0)

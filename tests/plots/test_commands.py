@@ -14,7 +14,6 @@ from pathlib import Path
 import planted
 import pytest
 
-from plots import shell
 from plots.cli import main, parser
 from plots.commands import load_commands
 from plots.data.documents import find_files, read_document
@@ -369,18 +368,6 @@ def test_what_is_named_must_be_a_result_file(tmp_path, ran):
         assert said in line
     with pytest.raises(PlotsError, match=r"no result files under .*pipe\.json is a pipe"):
         find_files([tmp_path])
-
-
-# Commands that are suggested.
-
-
-@pytest.mark.parametrize("word", ["plain/x-1.json", "two words", "it's", "$(date)", "", "*", "é"])
-def test_a_suggested_command_can_be_pasted(word):
-    command = shell.command("printf", "%s", word)
-    done = subprocess.run(
-        ["bash", "-c", os.fsencode(command)], capture_output=True, check=True, timeout=60
-    )
-    assert done.stdout == os.fsencode(word)
 
 
 def test_the_journal_that_is_named_is_quoted(save):

@@ -12,7 +12,7 @@ from drawn import bars, faults_of, heading, markers, texts
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from plots import parallel
+from plots import processes
 from plots.commands.figure import drawable
 from plots.data.load import Results, load
 from plots.data.selection import Selection
@@ -21,14 +21,13 @@ from plots.errors import PlotsError
 from plots.figures import FIGURES, of_microbenchmarks, style
 from plots.figures.async_copy import gains
 from plots.figures.dpx_blocks import drops
-from plots.figures.expectation import expectation
-from plots.figures.generations import generations
-from plots.figures.in_flight import in_cubs_form
-from plots.figures.programs import programs, times_of_programs
+from plots.figures.memory import in_cubs_form
 from plots.figures.roofline import roofline
 from plots.figures.speedup import speedup
+from plots.figures.svedin import expectation, programs, times_of_programs
 from plots.papers import expect
 from plots.report import embedded
+from plots.report.chapters.generations import generations
 from plots.report.heatmap import cell, heatmap
 from plots.report.verdicts import verdicts
 
@@ -284,11 +283,11 @@ def of_text(text):
 
 def test_any_number_of_processes_draws_the_same(monkeypatch):
     pictures = {text: of_text(text) for text in ("one", "two", "nothing")}
-    monkeypatch.setattr(parallel, "cores", lambda: 1)
+    monkeypatch.setattr(processes, "cores", lambda: 1)
     alone = embedded.draw_all(pictures)
     assert alone["nothing"] == "nothing to draw"
     assert ">one<" in alone["one"] and alone["one"].startswith("<svg ")
-    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     assert embedded.draw_all(pictures) == alone
     elsewhere = embedded.draw_all({name: of_text("") for name in "ab"})
     assert all(f"process {os.getpid()}" not in svg for svg in elsewhere.values())

@@ -13,7 +13,6 @@ from plots.papers import expect, ours, published, reproduction, specifications
 from plots.papers.ours import Own
 from plots.papers.published import Comparison
 from plots.papers.reproduction import Line, Verdict
-from plots.report import a100_over_v100
 from plots.tree import ROOT
 
 H200 = SimpleNamespace(**planted.device())
@@ -493,7 +492,7 @@ def test_quoted_means_beside_expectations():
 
 
 def test_every_ratio_of_a100_over_v100_is_told_with_its_share_of_the_expected():
-    quoted = a100_over_v100.quoted()
+    quoted = expect.a100_over_v100()
     assert len(quoted) == 11
     shares = quoted.dropna().set_index("what")["of expected"].round(2).to_dict()
     assert shares == {
@@ -502,12 +501,12 @@ def test_every_ratio_of_a100_over_v100_is_told_with_its_share_of_the_expected():
         "CFD speed-up": 1.37,
         "SRAD speed-up": 1.09,
     }
-    said = " ".join(a100_over_v100.ceilings_of_programs())
+    said = " ".join(expect.ceilings_of_programs())
     assert "SRAD (1.5) lies between" in said and "BFS (2.76) and CFD (1.89) are above" in said
 
 
 def test_which_v100_decides_whether_the_mean_falls_short():
-    table = a100_over_v100.by_module().set_index("V100").round(2)
+    table = expect.by_module().set_index("V100").round(2)
     columns = ["memory", "W", "FLOP fp32", "bandwidth", "expected", "mean / expected"]
     assert {name: row.tolist() for name, row in table[columns].iterrows()} == {
         "Table 1": ["16 GB HBM2", 300, 1.38, 1.73, 1.38, 0.97],

@@ -14,14 +14,14 @@ import numpy as np
 import planted
 import pytest
 
-from plots.advice import drawn_twins, possible_traits, real_kernels, twin, twin_traits
-from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
+from plots.advice import drawn_twins, real_kernels, twin, twin_traits
+from plots.advice.twin_places import held, registers_of_its_twin
 from plots.advice.twin_text import as_text
+from plots.advice.twin_traits import beyond_the_twin, contradiction, indivisible
 from plots.data.documents import read_document
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, Part
-from plots.judge.residency import held, registers_of_its_twin
 from plots.statistics.kriging import COVERAGE, LEAST, Field
 from tests.process import executable
 
@@ -377,8 +377,8 @@ def test_the_page_and_python_have_every_trait_of_the_program():
     assert len(rows) == 17
     values = {row.split("`")[1]: row.split("|")[3].strip() for row in rows}
     assert values == {
-        **{name: f"{least} to {most}" for name, (least, most) in possible_traits.LIMITS.items()},
-        **{name: ", ".join(words) for name, words in possible_traits.WORDS.items()},
+        **{name: f"{least} to {most}" for name, (least, most) in twin_traits.LIMITS.items()},
+        **{name: ", ".join(words) for name, words in twin_traits.WORDS.items()},
     }
     start = page.index("| trait | what | values |")
     listed = page[start : page.index("\n\n", start)].splitlines()[2:]
@@ -392,8 +392,8 @@ CONTRADICTIONS = json.loads((Path(__file__).parent / "contradicting_traits.json"
 def test_traits_contradict_each_other_as_they_do_for_the_program(case):
     """The same cases as tests/microbench/twin_test.cpp."""
     traits = {**MIDDLE, **case["traits"]}
-    contradiction = possible_traits.contradiction(traits)
-    assert (contradiction or possible_traits.indivisible(traits)) == case["why"]
+    contradiction = twin_traits.contradiction(traits)
+    assert (contradiction or twin_traits.indivisible(traits)) == case["why"]
     assert bool(contradiction) == bool(case["why"] and case.get("divides", True))
 
 

@@ -4,10 +4,9 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from plots.data.load import Results
-from plots.figures.expectation import balance, expectation
+from plots.figures.svedin import balance, expectation
 from plots.papers import expect, reproduction, specifications
 from plots.prose import fold, paragraph, table, view
-from plots.report import a100_over_v100
 from plots.report.chapters import Part, register
 from plots.report.embedded import Column, Embedded
 from plots.units import amount
@@ -104,11 +103,11 @@ def _expectation(results: Results, data: Embedded) -> Markup:
             f"{row.measured_mean:.2f}.",
             Markup("<code>./plots.sh expect</code> prints the whole analysis."),
         )
-        + _as_table(a100_over_v100.by_module())
+        + _as_table(expect.by_module())
         + fold(
             "Which V100, which ceiling, and every ratio that the paper quotes",
-            paragraph(*expect.which_v100(), *a100_over_v100.ceilings_of_programs())
-            + _as_table(a100_over_v100.quoted()),
+            paragraph(*expect.which_v100(), *expect.ceilings_of_programs())
+            + _as_table(expect.a100_over_v100()),
         )
         + Markup('<div class="figures">')
         + data.picture(

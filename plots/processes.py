@@ -1,15 +1,33 @@
-"""One function on many things, on all cores."""
+"""Programs that the package runs, and one function on many things, on all cores."""
 
 import contextlib
 import gc
 import multiprocessing
 import os
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import TypeVar
 
+from plots.errors import PlotsError
+
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+
+
+def run(words: Sequence[str], **environment: str) -> str:
+    """What a program prints. Raises PlotsError with its last line where it fails."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, encoding="utf-8", errors="replace", check=False,
+            env={**os.environ, **environment},
+        )  # fmt: skip
+    except OSError as error:
+        raise PlotsError(f"{words[0]}: cannot be run ({error.strerror})") from None
+    if done.returncode != 0:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it printed nothing"]
+        raise PlotsError(f"{words[0]} ended with {done.returncode}: {last[0]}")
+    return done.stdout
 
 
 def cores() -> int:
