@@ -11,7 +11,7 @@ import pandas as pd
 from plots.commands import MISTAKE, OK, OUTPUT, command
 from plots.commands.options import print_or_write
 from plots.data.load import Results, load
-from plots.data.selection import among, gpu_named, tell
+from plots.data.selection import among, tell
 from plots.errors import PlotsError
 from plots.judge.compare import (
     REPEATED,
@@ -23,7 +23,6 @@ from plots.judge.compare import (
     kind_of,
     tally,
 )
-from plots.judge.sides import CONFIDENCE
 from plots.papers.expect import expectations
 from plots.units import amount, claimed_ratio, times
 
@@ -43,18 +42,8 @@ def _percent(text: str) -> float:
     return value / 100
 
 
-def _confidence(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found '{text}'")
-    return value
-
-
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("old", help="a result file, or a folder of them")
+    parser.add_argument("old", help="a result file, or a folder of them, of one GPU")
     parser.add_argument("new", help="the results that are judged, likewise")
     parser.add_argument("--app", help="one app, or one microbenchmark (default: all)")
     parser.add_argument("--strategy", help="one strategy (default: all)")
@@ -80,30 +69,19 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="ignore smaller changes",
     )
     parser.add_argument(
-        "--confidence",
-        type=_confidence,
-        default=CONFIDENCE,
-        help="at most a share of 1 - confidence of the reported changes is wrong",
-    )
-    parser.add_argument(
         "--fail-on",
         choices=[_SLOWER, _DIFFERENT],
         help="exit with 1 when a time or point became slower or failed; or when anything is not "
         "the same",
     )
-    parser.add_argument(
-        "--old-gpu", help="which GPU of OLD, when it holds several; a part of the name will do"
-    )
-    parser.add_argument("--new-gpu", help="which GPU of NEW, likewise")
     parser.add_argument("--format", choices=_FORMATS, default="text", help="format of the values")
     parser.add_argument("--out", "-o", type=Path, help="output file (default: stdout)")
 
 
-def _one_gpu(results: Results, name: str, gpu: str | None, side: str) -> Results:
-    results = results.where(gpu=gpu_named(gpu, results.gpus))
+def _one_gpu(results: Results, name: str) -> Results:
     if len(results.gpus) > 1:
         found = ", ".join(results.gpus)
-        raise PlotsError(f"{name} holds several GPUs ({found}); choose with --{side}-gpu")
+        raise PlotsError(f"{name} holds several GPUs ({found}): name the files or folder of one")
     if not results.gpus:
         raise PlotsError(f"{name} holds no result")
     return results
@@ -212,17 +190,14 @@ def _run(options: argparse.Namespace) -> int:
     names = (options.old, options.new, *(options.sessions or ()))
     loaded = [load([name]) for name in names]
     tell(list(dict.fromkeys(note for results in loaded for note in results.notes)))
-    old = _one_gpu(loaded[0], options.old, options.old_gpu, "old")
-    new = _one_gpu(loaded[1], options.new, options.new_gpu, "new")
+    old = _one_gpu(loaded[0], options.old)
+    new = _one_gpu(loaded[1], options.new)
     more = loaded[2:]
     wanted = Filter(options.app, options.strategy, tuple(options.only or ()))
     apps = sorted({*old.groups["app"], *old.points["microbenchmark"]})
     among(options.app, apps, "app")
     among(options.strategy, sorted(set(old.rows["strategy"])), "strategy")
-    found = compare(
-        new, old, more=more, wanted=wanted, confidence=options.confidence,
-        threshold=options.threshold,
-    )  # fmt: skip
+    found = compare(new, old, more=more, wanted=wanted, threshold=options.threshold)
     said = [f"differs: {what}" for what in found.differences]
     said += [f"warning: {text}" for text in found.warnings]
     said += [

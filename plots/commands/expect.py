@@ -21,19 +21,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="GPUs by name, oldest first; none: the whole A100-over-V100 analysis of Svedin et al. "
         "2021",
     )  # fmt: skip
-    parser.add_argument(
-        "--precision", choices=["fp32", "fp64"], help="of the FLOP ratio (default: fp32)"
-    )
 
 
-def _expect_specs(specs: Sequence[specifications.Spec], precision: str) -> None:
+def _expect_specs(specs: Sequence[specifications.Spec]) -> None:
     new = specs[-1]
-    unstated = [s.name for s in dict.fromkeys(specs) if math.isnan(s.tflops(precision))]
-    if unstated:
-        raise PlotsError(
-            f"no source states the {precision} rate of {' and '.join(unstated)}, so no FLOP ratio "
-            "is known"
-        )
     for old in specs[:-1]:
         if new.year < old.year:
             print(
@@ -43,9 +34,11 @@ def _expect_specs(specs: Sequence[specifications.Spec], precision: str) -> None:
             )
         if new == old:
             print(f"{new.name} on both sides: 1.00 is expected of itself", file=sys.stderr)
-        expected = specifications.expect_specs(new, old, precision)
-        print(f"{new.name} over {old.name}, {precision}: expected {expected}")
-        print(f"  limited by {expected.limited_by}; source: {expected.source}")
+        for precision in ("fp32", "fp64"):
+            expected = specifications.expect_specs(new, old, precision)
+            if math.isfinite(expected.flop_ratio):  # else a source does not say
+                print(f"{new.name} over {old.name}, {precision}: expected {expected}")
+                print(f"  limited by {expected.limited_by}; source: {expected.source}")
         quoted = specifications.quoted_mean(new.name, old.name)
         if quoted:
             spread = f" ± {quoted[1]:.2f}" if pd.notna(quoted[1]) else ""
@@ -91,11 +84,9 @@ def _run(options: argparse.Namespace) -> int:
                 "compare OLD NEW compares results"
             )
     if not names:
-        if options.precision:
-            raise PlotsError("--precision is of GPUs by name: the paper is told as it is")
         _paper()
         return 0
     if len(names) == 1:
         raise PlotsError("expect needs two GPUs: OLD... NEW (or none at all)")
-    _expect_specs([specifications.find_spec(name) for name in names], options.precision or "fp32")
+    _expect_specs([specifications.find_spec(name) for name in names])
     return 0

@@ -1,7 +1,7 @@
 """Two sets of results, OLD and NEW: what became faster or slower, what is the same, and why.
 
 Times, speed-ups and points of microbenchmarks are judged by one rule (plots/judge/sides.py). Of all
-differences of a kind that are called so, a share of 1 - confidence at most is wrong, on average
+differences of a kind that are called so, a share of 1 - CONFIDENCE at most is wrong, on average
 (Benjamini and Hochberg).
 """
 
@@ -355,12 +355,9 @@ def _said_by_point(p: Any) -> Said:
     return Said(float(p.median), log_error(p.low, p.high, p.coverage), int(p.n))
 
 
-def _judged(
-    named: Sequence[_Named], causes: Causes, confidence: float, threshold: float
-) -> list[Value]:
+def _judged(named: Sequence[_Named], causes: Causes, threshold: float) -> list[Value]:
     """Of one kind of value, all together."""
-    rate = 1 - confidence
-    discoveries = benjamini_hochberg([n.pair.p_value for n in named], rate)
+    discoveries = benjamini_hochberg([n.pair.p_value for n in named], 1 - CONFIDENCE)
     values = []
     for n, found in zip(named, discoveries.found, strict=True):
         outcome = _outcome(n, found, discoveries.level, threshold)
@@ -404,7 +401,7 @@ def _rounds_for(level: float) -> int:
     return math.ceil(2 - math.log2(level))
 
 
-def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Iterator[str]:
+def _warnings(sides: Sides, values: Sequence[Value]) -> Iterator[str]:
     yield from _moved_together(values)
     seeds = [
         {case_of(g): g.seed for part in parts_of(side) for g in part.groups.itertuples()}
@@ -415,7 +412,7 @@ def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Itera
     times = [v for v in values if v.quantity == "time" and v.is_judged]
     few = sum(v.too_few_rounds for v in times)
     if few:
-        rate = 1 - confidence
+        rate = 1 - CONFIDENCE
         yield (
             f"{few} of {len(times)} times have too few rounds to resolve any difference: "
             f"{_rounds_for(rate)} rounds on each side are enough where all of them differ, "
@@ -433,7 +430,7 @@ def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Itera
 
 def compare(
     new: Results, old: Results, *, more: Sequence[Results] = (), wanted: Filter = Filter(),
-    confidence: float = CONFIDENCE, threshold: float = 0.0,
+    threshold: float = 0.0,
 ) -> Comparison:  # fmt: skip
     """Every value that both have. ``more``: repeated runs, which tell how far values move.
     ``threshold``: a change of a smaller share is none. Raises PlotsError for a side of several
@@ -444,13 +441,13 @@ def compare(
     causes = Causes(sides, differences)
     values: list[Value] = []
     for named in (comparer.times(), comparer.speedups(), comparer.points()):
-        values += _judged(list(named), causes, confidence, threshold)
+        values += _judged(list(named), causes, threshold)
     values += [*comparer.unjudged, *comparer.not_valid()]
     if not values:
         raise nothing_in_common(new, old)
     return Comparison(
         old.gpus[0], new.gpus[0], values, differences,
-        list(_warnings(sides, values, confidence)), *comparer.only,
+        list(_warnings(sides, values)), *comparer.only,
     )  # fmt: skip
 
 

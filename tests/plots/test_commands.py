@@ -65,7 +65,6 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(ran, tmp_path, arg
         (["expect", "V100", "GTX"], 'GPU "GTX" is ambiguous: GTX 745, GTX 1050 Ti'),
         (["compare", "{absent}.json", "{paper}"], "found nothing"),
         (["compare", "{paper}", "{paper}", "--app", "hotspt"], "nearest: hotspot"),
-        (["compare", "{paper}", "{paper}", "--confidence", "1"], "a number between 0 and 1"),
         (["compare", "{paper}", "{paper}", "--only", "nw *"], "no row of one matches"),
         (["reprot", "{paper}"], 'no command "reprot"; nearest: report'),
         (["report", "--nonsense"], "unrecognized arguments: --nonsense"),
