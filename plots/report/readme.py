@@ -1,6 +1,5 @@
 """The generated part of README.md: one picture and the verdicts, from the recorded results."""
 
-import difflib
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,7 +40,7 @@ def _in_main_mode(of_gpu: Results) -> Results:
     return of_gpu.where(cache=main_cache(of_gpu.groups), launch=main_launch(of_gpu.groups))
 
 
-def picture_digest(selected: Results) -> str:
+def _picture_digest(selected: Results) -> str:
     """SHA-256 of what the picture shows and of the code that draws it.
 
     Compared instead of the picture's bytes, which change with the version of matplotlib.
@@ -113,40 +112,27 @@ def generated(results: Results) -> str:
     return "\n".join([*lines, ""])
 
 
-def _split(readme: Path) -> tuple[str, str, str]:
+def text_with(results: Results, readme: Path) -> str:
+    """The text of ``readme`` with its generated part made anew."""
     try:
         text = readme.read_text(encoding="utf-8")
     except OSError as error:
         raise PlotsError(f"{readme}: expected README's text ({error.strerror})") from None
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise PlotsError(f"{readme}: expected one line {BEGIN} and, below it, one line {END}")
-    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    return text[:start], text[start:end], text[end:]
+    before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
+    return f"{before}{generated(results)}\n{after}"
+
+
+def picture_mark(results: Results) -> str:
+    """What the file of the picture holds when it is up to date."""
+    return f"amasia-overview {_picture_digest(_in_main_mode(_of_each_gpu(results)[0]))}"
 
 
 def write(results: Results, readme: Path) -> list[Path]:
     """Writes the generated part of ``readme`` and the picture beside it; returns the files."""
+    text, picture = text_with(results, readme), readme.parent / PICTURE
     drawn = _in_main_mode(_of_each_gpu(results)[0])
-    before, _, after = _split(readme)
-    picture = readme.parent / PICTURE
-    style.save(heatmap(drawn), picture, f"amasia-overview {picture_digest(drawn)}")
-    readme.write_text(f"{before}{generated(results)}\n{after}", encoding="utf-8")
+    style.save(heatmap(drawn), picture, picture_mark(results))
+    readme.write_text(text, encoding="utf-8")
     return [readme, picture]
-
-
-def check(results: Results, readme: Path) -> list[str]:
-    """What differs between README and what would be written now, as lines; empty when nothing."""
-    _, old, _ = _split(readme)
-    new = f"{generated(results)}\n"
-    differences = list(
-        difflib.unified_diff(
-            old.splitlines(), new.splitlines(), "README", "results", lineterm="", n=0
-        )
-    )
-    picture = readme.parent / PICTURE
-    drawn = _in_main_mode(_of_each_gpu(results)[0])
-    if not picture.is_file():
-        differences.append(f"{PICTURE}: missing")
-    elif f"amasia-overview {picture_digest(drawn)}".encode() not in picture.read_bytes():
-        differences.append(f"{PICTURE}: drawn from other results or by other code")
-    return differences

@@ -5,18 +5,17 @@ import json
 import pkgutil
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import planted
 import pytest
 
 import plots.report
-from plots.cli import main
 from plots.commands import docs
 from plots.data.load import load
 from plots.data.schema import SCHEMA_PATH
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
+from plots.papers import reproduction
 from plots.report import readme, verdicts
 from plots.report.embedded import Column
 from tests import process
@@ -44,25 +43,18 @@ def file(tmp_path):
     return path
 
 
-def test_only_what_is_between_the_markers_is_replaced_and_checked(file, paper):
+def test_only_what_is_between_the_markers_is_replaced(file, paper):
     assert readme.write(paper, file) == [file, file.parent / readme.PICTURE]
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# Title\n\nbefore\n") and text.endswith("\nafter\n")
     assert "\nold\n" not in text
     assert "![Speed-up of each strategy over baseline, NVIDIA H200, 2026-11-21; cold cache" in text
-    # Written again it would be the same, and what was changed since is found.
-    assert readme.check(paper, file) == []
+    # Written again it would be the same, whatever was changed since.
     file.write_text(text.replace("1.31×", "1.51×"), encoding="utf-8")
-    assert any("1.51×" in line for line in readme.check(paper, file))
-    file.write_text(text, encoding="utf-8")
-    picture = file.parent / readme.PICTURE
-    drawn = picture.read_bytes()
-    picture.write_bytes(re.sub(rb"amasia-overview \w", b"amasia-overview x", drawn))
-    assert readme.check(paper, file) == [
-        f"{readme.PICTURE}: drawn from other results or by other code"
-    ]
-    picture.unlink()
-    assert readme.check(paper, file) == [f"{readme.PICTURE}: missing"]
+    assert readme.text_with(paper, file) == text
+    picture = (file.parent / readme.PICTURE).read_bytes()
+    assert readme.picture_mark(paper).encode() in picture
+    assert readme.picture_mark(paper.where(app="hotspot")).encode() not in picture
 
 
 def test_names_from_a_file_cannot_become_html_or_markdown(save):
@@ -162,32 +154,22 @@ def test_the_page_of_choosing_cites_the_recorded_verdicts(record):
 # --- docs/ ----------------------------------------------------------------------------------------
 
 
-def test_what_the_repository_keeps_is_of_the_recorded_results(record, capsys):
-    kept = docs._kept_in_the_repository(record, ROOT, check=True)
-    assert kept == 0, capsys.readouterr().out + "stale: python -m plots docs results"
+def test_what_the_repository_keeps_is_of_the_recorded_results(record):
+    """Else it is stale: python -m plots docs results."""
+    page = ROOT / "README.md"
+    assert readme.text_with(record, page) == page.read_text(encoding="utf-8")
+    assert readme.picture_mark(record).encode() in (ROOT / readme.PICTURE).read_bytes()
+    kept = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert reproduction.render(record, ROOT / "docs") == kept
 
 
-@pytest.fixture
-def clone(tmp_path, monkeypatch) -> Path:
-    """A clone that keeps nothing yet."""
-    text = f"# Title\n\n{readme.BEGIN}\n{readme.END}\n"
-    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+def test_the_command_writes_all_that_is_kept(tmp_path, monkeypatch, paper_file, ran):
+    """Into a clone that keeps nothing yet."""
+    (tmp_path / "README.md").write_text(TEXT, encoding="utf-8")
     monkeypatch.setattr(docs, "ROOT", tmp_path)
-    return tmp_path
-
-
-def test_check_names_what_differs_and_writes_nothing(clone, paper_file, capsys, ran):
-    command = ["docs", str(paper_file)]
-    before = sorted(clone.rglob("*"))
-    said = ran(1, *command, "--check")
-    assert "overview.png: missing" in said.out and "+# What of the source" in said.out
-    assert said.err.endswith("Pages differ from the results; run: python -m plots docs\n")
-    assert sorted(clone.rglob("*")) == before
-    assert main(command) == 0 and main([*command, "--check"]) == 0
-    page = clone / "docs" / "reproduction.md"
-    page.write_text(page.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
-    capsys.readouterr()
-    assert main([*command, "--check"]) == 1 and "-more" in capsys.readouterr().out
+    kept = [tmp_path / name for name in ("README.md", readme.PICTURE, "docs/reproduction.md")]
+    assert ran(0, "docs", paper_file).err == "".join(f"wrote {path}\n" for path in kept)
+    assert kept[2].read_text(encoding="utf-8").startswith("# What of the source documents")
 
 
 # --- docs/results.md ------------------------------------------------------------------------------
