@@ -19,8 +19,6 @@ from plots.papers.specifications import FOLDER, printed_tables, spec_of_driver
 
 RELATIONS = ("equal", "at least", "at most", "within")
 BASES = ("value", "ratio", "effect", "share", "own share", "model", "table", "beside")
-# What inventory.csv may call the method of an id; the first two need what measures it.
-METHODS = ("same", "other", "self", "none")
 
 
 @cache
@@ -67,7 +65,7 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """One of METHODS; what follows it says why."""
+        """ "same", "other", "self" or "none"; what follows it says why."""
         return self.method.partition(": ")[0]
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy  # its special functions are imported when one is first used
 
 
@@ -66,17 +67,7 @@ _LEAST_EFFECTIVE = 3.0  # independent values that as many dependent ones are wor
 def _serial_correlations(series: np.ndarray) -> np.ndarray:
     """Of each row of at least two values, the correlation of their ranks with those of the values
     before them; 0 for equal ones."""
-    count, n = series.shape
-    order = series.argsort(axis=1)
-    in_order = np.take_along_axis(series, order, axis=1)
-    begins = np.ones((count, n), dtype=bool)
-    begins[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
-    of = begins.ravel().cumsum() - 1  # equal values have the mean of their ranks
-    places = np.tile(np.arange(n, dtype=float), count)
-    mean = np.bincount(of, weights=places) / np.bincount(of)
-    ranks = np.empty((count, n))
-    np.put_along_axis(ranks, order, mean[of].reshape(count, n), axis=1)
-    ranks -= (n - 1) / 2
+    ranks = pd.DataFrame(series).rank(axis=1).to_numpy() - (series.shape[1] + 1) / 2
     squares = (ranks * ranks).sum(axis=1)
     with_next = (ranks[:, 1:] * ranks[:, :-1]).sum(axis=1)
     return np.where(squares > 0, with_next / np.maximum(squares, 0.5), 0.0)

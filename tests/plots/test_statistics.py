@@ -283,27 +283,6 @@ def test_rows_that_do_not_differ_are_seldom_told_apart(rows, gpus):
     assert np.mean(false) < 0.13
 
 
-def test_a_row_that_is_taken_out_leaves_what_the_others_say():
-    rng = np.random.default_rng(13)
-    rows = [
-        [
-            SessionValue(g, v, 0.0005)
-            for g, v in zip(gpus, 0.01 * rng.standard_normal(len(gpus)), strict=True)
-        ]
-        for gpus in ("aabb", "abc", "a", "aa", "bcd", "ab")
-    ]
-    pool = Pool.of(rows)
-    for i, row in enumerate(rows):
-        left, alone = pool.without(row), pooled_components(rows[:i] + rows[i + 1 :])
-        for name in ("gpu_variance", "session_variance", "gpu_rows", "session_rows",
-                     "session_degrees"):  # fmt: skip
-            assert getattr(left, name) == pytest.approx(getattr(alone, name), rel=1e-9)
-    empty = pool.without(*rows)
-    assert (empty.gpu_rows, empty.session_rows) == (0, 0)
-    assert (empty.gpu_degrees, empty.session_degrees) == (0, 0)
-    assert pool.without([]) == pool.components()
-
-
 # --- Numbers as people read them ------------------------------------------------------------------
 
 
