@@ -11,8 +11,9 @@ from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.path import Path
 from matplotlib.text import Text
-from matplotlib.transforms import Affine2D, Bbox
+from matplotlib.transforms import Affine2D, Bbox, BboxTransformTo
 
 from plots.report.embedded import carried_by
 
@@ -105,40 +106,28 @@ def _cut_off(figure: Figure, texts: list[Text]) -> Iterator[str]:
             yield f"outside of the canvas: {text.get_text()!r}"
 
 
-def _corners(text: Text) -> np.ndarray:
-    """Of the box around a text, turned as the text is, without what boxes may share."""
+def _box(text: Text) -> Path:
+    """The box around a text, turned as the text is, without what boxes may share."""
     angle = text.get_rotation() if text.get_rotation_mode() == "anchor" else 0
     if angle:
         text.set_rotation(0)
     reach = text.get_window_extent().padded(-_TOUCHING * text.figure.dpi / 72)
-    corners = np.array([(reach.x0, reach.y0), (reach.x1, reach.y0), (reach.x1, reach.y1),
-                        (reach.x0, reach.y1)])  # fmt: skip
+    box = Path.unit_rectangle().transformed(BboxTransformTo(reach))
     if not angle:
-        return corners
+        return box
     text.set_rotation(angle)
     at = text.get_transform().transform(text.get_unitless_position())
-    return Affine2D().rotate_deg_around(*at, angle).transform(corners)
-
-
-def _apart(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether a side of one of two boxes lies between them."""
-    for box in (one, other):
-        for begin, end in itertools.pairwise([*box, box[0]]):
-            across = np.array([begin[1] - end[1], end[0] - begin[0]])
-            here, there = one @ across, other @ across
-            if here.max() <= there.min() or there.max() <= here.min():
-                return True
-    return False
+    return box.transformed(Affine2D().rotate_deg_around(*at, angle))
 
 
 def _overlapping(figure: Figure, texts: list[Text]) -> Iterator[str]:
-    boxes = [_corners(text) for text in texts]
-    low = np.array([box.min(axis=0) for box in boxes])
-    high = np.array([box.max(axis=0) for box in boxes])
+    boxes = [_box(text) for text in texts]
+    low = np.array([box.vertices.min(axis=0) for box in boxes])
+    high = np.array([box.vertices.max(axis=0) for box in boxes])
     for i, text in enumerate(texts):
         near = (low[i] < high[i + 1 :]).all(axis=1) & (low[i + 1 :] < high[i]).all(axis=1)
         for j in i + 1 + np.flatnonzero(near):
-            if not _apart(boxes[i], boxes[j]):
+            if boxes[i].intersects_path(boxes[j]):
                 yield f"{text.get_text()!r} and {texts[j].get_text()!r} overlap"
 
 
