@@ -10,12 +10,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
-
-from plots.statistics.claims import NOT_BETWEEN_RUNS, NOT_RESOLVED
-from plots.units import interval_digits, times
 
 
 def paragraph(*sentences: str | Markup) -> Markup:
@@ -74,39 +70,11 @@ def shade(ratio: float) -> int:
     return step if ratio > 1 else -step
 
 
-def number(value: Any, digits: int = 3) -> str:
-    """Significant digits without an exponent; a dash for what is not known."""
-    if value is None or (isinstance(value, float) and not np.isfinite(value)):
-        return "–"
-    return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:,.0f}"
-
-
-def percent(value: Any) -> str:
-    """A share in percent; a dash for what is not known."""
-    return "–" if value is None or pd.isna(value) else f"{100 * value:.0f} %"
-
-
 def runs(sessions: Any, gpus: Any) -> str:
     """The runs behind a number: "one run", "3 runs on one GPU", "6 runs on 3 GPUs"."""
     if pd.isna(sessions) or sessions <= 1:
         return "one run"
     return f"{sessions:.0f} runs on " + ("one GPU" if gpus == 1 else f"{gpus:.0f} GPUs")
-
-
-def ratio(comparison: Any) -> Markup | str:
-    """A comparison's ratio with its interval, and that it claims nothing where it does not."""
-    if comparison is None:
-        return "–"
-    low, high = comparison.low, comparison.high
-    digits = max(3, interval_digits(low, high))
-    return Markup('{} <span class="interval">[{}, {}]</span>{}').format(
-        times(comparison.ratio),
-        f"{low:.{digits}f}",
-        f"{high:.{digits}f}",
-        Markup(" <em>{}</em>").format(comparison.claim)
-        if comparison.claim in (NOT_RESOLVED, NOT_BETWEEN_RUNS)
-        else "",
-    )
 
 
 # What would make a link or an image of brackets, or begin code, emphasis, a cell or an escape.

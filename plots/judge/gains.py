@@ -90,7 +90,8 @@ class Gain:
         return f"{times(part.ratio, digits)[:-1]} schedule × {text} movement{said}"
 
 
-def _part(comparison: Any) -> Part:
+def part_of(comparison: Any) -> Part:
+    """The gain that a line of Results.comparisons is."""
     return Part(
         float(comparison.ratio), float(comparison.low), float(comparison.high), comparison.claim
     )
@@ -108,7 +109,7 @@ def gains_of(results: Results) -> list[Gain]:
     found: dict[str, dict[str, Gain]] = defaultdict(dict)
     for c in best.itertuples():
         theirs, ours = c.schedule, c.against_schedule
-        total = _part(c)
+        total = part_of(c)
         if theirs == ours:
             by_schedule, by_movement, at_baseline = NO_SCHEDULE_GAIN, total, total
         else:
@@ -116,9 +117,9 @@ def gains_of(results: Results) -> list[Gain]:
             movement_gain = matched.get((c.group, c.variant, theirs, theirs))
             if schedule_gain is None or movement_gain is None:
                 continue
-            by_schedule, by_movement = _part(schedule_gain), _part(movement_gain)
+            by_schedule, by_movement = part_of(schedule_gain), part_of(movement_gain)
             other = matched.get((c.group, c.variant, ours, ours))
-            at_baseline = None if other is None else _part(other)
+            at_baseline = None if other is None else part_of(other)
         where = {
             name: getattr(c, name)
             for name in ("gpu", "group", "app", "size", "size_label", "cache", "launch", "strategy")

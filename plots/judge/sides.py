@@ -115,7 +115,6 @@ class Sides:
                 raise PlotsError(
                     "expected results of one GPU on each side, found "
                     + (", ".join(results.gpus) or "none")
-                    + "; select with --new-gpu and --old-gpu"
                 )
         self.new, self.old, self._more = new, old, more
 

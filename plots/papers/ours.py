@@ -7,10 +7,11 @@ The head of comparisons.csv explains the words. A value is None where the files 
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,6 @@ class Own:
     low: float | None = None
     high: float | None = None
     n: int | None = None
-
-    def over(self, other: Own) -> Own:
-        """The quotient, with the widest interval that those of both allow."""
-        unit = "x" if self.unit == other.unit else f"{self.unit}/{other.unit}"
-        known = None not in (self.low, other.low)
-        ends = (self.low / other.high, self.high / other.low) if known else ()
-        n = min((own.n for own in (self, other) if own.n is not None), default=None)
-        return Own(self.value / other.value, unit, self.file, self.cell, *ends, n=n)
 
 
 @dataclass(frozen=True)
@@ -240,7 +233,9 @@ def own_value(files: Files, own: str) -> tuple[Own | None, str]:
         return values[0], ""
     if not values[1].value:
         return None, why
-    return values[0].over(values[1]), ""
+    first, second = values
+    unit = "x" if first.unit == second.unit else f"{first.unit}/{second.unit}"
+    return replace(_made_of(values, operator.truediv, unit), cell=first.cell), ""
 
 
 def _mean(*values: float) -> float:

@@ -15,7 +15,7 @@ from plots.data.strategies import NAMES
 from plots.judge.attribution import Attribution, attributions
 from plots.judge.beside import rows_beside
 from plots.judge.gains import gains_of
-from plots.prose import percent, shade
+from plots.prose import shade
 from plots.report.heatmap import cell
 from plots.report.verdicts import Verdict
 from plots.statistics.claims import UNDECIDED
@@ -120,7 +120,7 @@ def _of_floor(best: pd.DataFrame, advice: Advice) -> str:
     said = []
     bound = chosen.iloc[0]["bound_by"]
     if bound and np.isfinite(chosen["reached"]).all():
-        reached = ", ".join(f"{name} {percent(f)}" for name, f in chosen["reached"].items())
+        reached = ", ".join(f"{name} {100 * f:.0f} %" for name, f in chosen["reached"].items())
         said.append(f"The bound is {_BOUND[bound]}. Share of the bound: {reached}.")
     in_flight = chosen["bytes_in_flight_per_sm"]
     if len(chosen) > 1 and (in_flight > 0).all():

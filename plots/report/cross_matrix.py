@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from plots.data.load import Results, paired_times, samples_by_row, strategy_order
 from plots.figures import mode_name
-from plots.judge.gains import Part
+from plots.judge.gains import Part, part_of
 from plots.prose import fold, paragraph, shade, table
 from plots.statistics.claims import UNDECIDED
 from plots.statistics.intervals import Ratio, corrected_confidence, ratio_of_rounds
@@ -138,9 +138,7 @@ def table_of(results: Results, group: str) -> Table:
     rows = rows[(rows["group"] == group) & (rows["role"] == "cross") & (rows["repeat"] == 0)]
     found = results.comparisons
     found = found[(found["group"] == group) & (found["role"] == "cross") & ~found["control"]]
-    gains = {
-        (c.strategy, c.schedule): Part(c.ratio, c.low, c.high, c.claim) for c in found.itertuples()
-    }
+    gains = {(c.strategy, c.schedule): part_of(c) for c in found.itertuples()}
     cells = {(row["strategy"], row["schedule"]): _cell_of(row, gains) for _, row in rows.iterrows()}
     strategies = tuple(strategy_order(rows["strategy"]))
     schedules = tuple(dict.fromkeys(rows["schedule"]))

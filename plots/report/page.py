@@ -18,14 +18,16 @@ from plots.errors import PlotsError
 from plots.figures import mode_name
 from plots.figures.common import origin
 from plots.figures.roofline import roofline
+from plots.judge.gains import part_of
 from plots.papers import specifications
 from plots.processes import no_search_for_garbage
-from plots.prose import fold, number, paragraph, ratio, table
+from plots.prose import fold, paragraph, table
 from plots.report import answer, tables, warnings
 from plots.report.chapters import parts
 from plots.report.cross_matrix import matrices
 from plots.report.embedded import Embedded
 from plots.report.verdicts import Verdict, overall, verdicts
+from plots.units import amount
 
 _TITLE = "Amasia: which way of moving data pays"
 
@@ -52,9 +54,9 @@ def _quotes(main: Results, app: str, found: Sequence[Verdict]) -> Markup:
         if quote.app != app:
             continue
         of = measured[(measured["strategy"] == quote.strategy) & ~measured["control"]]
-        ours = {c.role: c for c in of.itertuples()}
+        ours = {c.role: part_of(c).text() for c in of.itertuples()}
         ends = dict.fromkeys((f"{quote.low:.2f}", f"{quote.high:.2f}"))
-        cells = [ratio(ours.get(role)) for role in ("iso", "best")]
+        cells = [ours.get(role, "–") for role in ("iso", "best")]
         lines.append([quote.strategy, " to ".join(ends), *cells, quote.remark])
     if not lines:
         return Markup("")
@@ -64,15 +66,7 @@ def _quotes(main: Results, app: str, found: Sequence[Verdict]) -> Markup:
 
 def _ceilings(results: Results) -> Markup:
     lines = [
-        (
-            c.name,
-            number(c.value, 4),
-            c.unit,
-            number(c.minimum, 4),
-            number(c.maximum, 4),
-            c.n,
-            c.method,
-        )
+        (c.name, amount(c.value), c.unit, amount(c.minimum), amount(c.maximum), c.n, c.method)
         for c in results.ceilings.drop_duplicates("name", keep="last").itertuples(index=False)
     ]
     columns = ("ceiling", ">median", "unit", ">least", ">most", ">samples", "how")

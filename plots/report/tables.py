@@ -37,13 +37,16 @@ def row_records(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-_ROWS = (
-    Column("samples", "samples", help="the samples of the row, and the ratios of its comparison"),
+_CASE = (
     Column("gpu"),
     Column("app", listed=True),
     Column("size", listed=True),
     Column("cache", listed=True),
     Column("launch", listed=True),
+)
+_ROWS = (
+    Column("samples", "samples", help="the samples of the row, and the ratios of its comparison"),
+    *_CASE,
     Column("strategy", listed=True),
     Column("role", listed=True),
     Column("schedule", listed=True),
@@ -92,6 +95,12 @@ _TAKEN = {  # column of the page -> column of the frame
 }  # fmt: skip
 
 
+def _place(line: Any) -> dict[str, str]:
+    """Where a row or comparison is of."""
+    names = ("gpu", "app", "size", "cache", "launch", "role", "schedule")
+    return {name: getattr(line, _TAKEN[name]) for name in names}
+
+
 def _add_rows(results: Results, data: Embedded, sampled: Collection[str]) -> int:
     return data.table(
         "rows",
@@ -135,11 +144,7 @@ def rows_of_app(results: Results, app: str) -> Markup:
 
 
 _CONTROLS = (
-    Column("gpu"),
-    Column("app", listed=True),
-    Column("size", listed=True),
-    Column("cache", listed=True),
-    Column("launch", listed=True),
+    *_CASE,
     Column("role", listed=True),
     Column("schedule"),
     Column("baseline / baseline", "ratio"),
@@ -155,14 +160,13 @@ def controls(results: Results, data: Embedded) -> Markup:
         _CONTROLS,
         (
             {
-                "gpu": c.gpu, "app": c.app, "size": c.size_label, "cache": c.cache,
-                "launch": c.launch, "role": c.role, "schedule": c.schedule,
+                **_place(c),
                 "baseline / baseline": [c.ratio, c.low, c.high, c.claim],
                 "verdict": "differs from itself" if c.resolved else "as it should be",
             }
             for c in found.itertuples()
         ),
-    )  # fmt: skip
+    )
     return _of_gpu("controls", "Controls", _CONTROLS, results, count)
 
 
@@ -223,14 +227,10 @@ def provenance(results: Results, data: Embedded) -> Markup:
 
 
 _ABSENT = (
-    Column("gpu"),
-    Column("app", listed=True),
+    *_CASE,
     Column("variant"),
     Column("role", listed=True),
     Column("schedule"),
-    Column("size", listed=True),
-    Column("cache", listed=True),
-    Column("launch", listed=True),
     Column("status", listed=True),
     Column("reason", "prose"),
 )
@@ -245,13 +245,14 @@ def absent(results: Results, data: Embedded) -> Markup:
         rows.append(cross[~cross["status"].isin(["ok", "skipped"])])
     records = [
         {
-            "gpu": r.gpu, "app": r.app, "variant": r.variant, "role": r.role,
-            "schedule": r.schedule, "size": r.size_label, "cache": r.cache, "launch": r.launch,
-            "status": r.status, "reason": r.reason or "no reason was recorded",
+            **_place(r),
+            "variant": r.variant,
+            "status": r.status,
+            "reason": r.reason or "no reason was recorded",
         }
         for frame in rows
         for r in frame.itertuples()
-    ]  # fmt: skip
+    ]
     return _of_gpu(
         "absent", "Rows without a time", _ABSENT, results, data.table("absent", _ABSENT, records)
     )
