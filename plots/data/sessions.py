@@ -36,8 +36,8 @@ class Session(NamedTuple):
     uuid_hash: str
 
 
-def size_text(size: dict[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
+def size_text(size: dict[str, Any], between: str = ",") -> str:
+    return between.join(f"{name}={value}" for name, value in size.items() if value != "")
 
 
 def case_text(key: Any) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from plots.data.documents import Recorded
+from plots.data.sessions import size_text
 from plots.errors import PlotsError
 from plots.papers.published import conditions, published_row, theory
 from plots.statistics.claims import has_too_few_rounds
@@ -102,11 +103,6 @@ def _selector(text: str) -> Selector:
     return Selector(kind, name, quantity.removesuffix(":gbs"), quantity.endswith(":gbs"), at)
 
 
-def size_text(size: dict[str, Any]) -> str:
-    """The members of a size that say something: "rows=8192, cols=8192"."""
-    return ", ".join(f"{k}={v}" for k, v in size.items() if v not in ("", None))
-
-
 def _speedup(file: Recorded, s: Selector) -> Own | None:
     """Of several groups of the cell, that of most rounds."""
     found = []
@@ -117,7 +113,7 @@ def _speedup(file: Recorded, s: Selector) -> Own | None:
         for c in group.comparisons:
             of_it = not c.control and (c.variant, c.role) == (s.name, s.quantity)
             if of_it and s.meets(cell | {"schedule": c.schedule}):
-                words = [size_text(key.size), key.cache, key.launch, c.role]
+                words = [size_text(key.size, ", "), key.cache, key.launch, c.role]
                 words += [c.schedule] if "schedule" in s.at else []
                 r = c.speedup
                 digits = interval_digits(r.low, r.high)
@@ -333,7 +329,7 @@ def _baseline_spread(files: Files, which: str) -> Own | None:
     for file in (file for file in files if file.document.provenance.study == "paper"):
         for group in (g for g in file.document.groups if g.key.cache == "cold" and not g.invalid):
             key = group.key
-            cell = ", ".join([key.app, size_text(key.size), key.cache, key.launch])
+            cell = ", ".join([key.app, size_text(key.size, ", "), key.cache, key.launch])
             for row in group.rows:
                 ran = row.status == "ok" and len(row.samples) > 1
                 if ran and row.role == "iso" and row.variant.endswith("/baseline"):
@@ -351,7 +347,7 @@ def _run_spread(files: Files, app: str) -> Own | None:
     for file in files:
         for group in (g for g in file.document.groups if g.key.app == app and not g.invalid):
             key = group.key
-            cell = ", ".join([app, size_text(key.size), key.cache, key.launch])
+            cell = ", ".join([app, size_text(key.size, ", "), key.cache, key.launch])
             for row in group.rows:
                 if row.status == "ok" and (row.variant, row.role) == (f"{app}/baseline", "iso"):
                     cells.setdefault((file.path, cell), []).append(row.time_ms.median)
