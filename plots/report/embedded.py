@@ -24,6 +24,8 @@ from plots.data.load import Results, samples_by_row
 from plots.errors import PlotsError
 from plots.figures import style
 from plots.processes import on_all_cores
+from plots.prose import view
+from plots.units import shortened
 
 Drawer = Callable[[], Figure]
 
@@ -99,6 +101,22 @@ class Embedded:
         for column, values in zip(columns, table["values"], strict=True):
             values += [_plain(row[column.name]) for row in rows]
         return len(rows)
+
+    def listed(
+        self,
+        name: str,
+        label: str,
+        columns: Sequence[Column],
+        rows: Iterable[Mapping[str, Any]],
+        gpu: str = "",
+    ) -> Markup:
+        """Adds a table and returns the place that shows it: all columns, of a ``gpu`` its rows.
+        Nothing without a row."""
+        if not self.table(name, columns, rows):
+            return Markup("")
+        where = {"gpu": gpu} if gpu else {}
+        label += f", {shortened(gpu, 60)}" if gpu else ""
+        return view(name, label, where, {}, [c.name for c in columns if c.name not in where])
 
     def samples(self, results: Results, wanted: Collection[str]) -> None:
         """Adds the samples of these rows, as far as they have a time."""

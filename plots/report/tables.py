@@ -1,6 +1,6 @@
 """The tables that the page carries and its script shows: rows, controls, files, digests."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from plots.judge.beside import rows_beside
 from plots.judge.gains import gains_of
 from plots.prose import view
 from plots.report.embedded import Column, Embedded
-from plots.units import shortened
 
 
 def row_records(results: Results) -> list[dict[str, Any]]:
@@ -101,24 +100,18 @@ def _place(line: Any) -> dict[str, str]:
     return {name: getattr(line, _TAKEN[name]) for name in names}
 
 
-def _add_rows(results: Results, data: Embedded, sampled: Collection[str]) -> int:
-    return data.table(
-        "rows",
-        _ROWS,
-        (
-            {
-                **{name: r[column] for name, column in _TAKEN.items()},
-                "samples": r["row"] if r["row"] in sampled and np.isfinite(r["median"]) else None,
-                "strategy": r["strategy"] + (" (A/A)" if r["repeat"] else ""),
-                "speed-up": None
-                if r["speedup"] is None
-                else [getattr(r["speedup"], n) for n in ("ratio", "low", "high", "claim")],
-                "consists of": r["product"] if r["repeat"] == 0 else "",
-                "runs": prose.runs(r["sessions"], r["gpus"]) if r["n"] else "",
-            }
-            for r in row_records(results)
-        ),
-    )
+def _lines(results: Results, sampled: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    for r in row_records(results):
+        yield {
+            **{name: r[column] for name, column in _TAKEN.items()},
+            "samples": r["row"] if r["row"] in sampled and np.isfinite(r["median"]) else None,
+            "strategy": r["strategy"] + (" (A/A)" if r["repeat"] else ""),
+            "speed-up": None
+            if r["speedup"] is None
+            else [getattr(r["speedup"], n) for n in ("ratio", "low", "high", "claim")],
+            "consists of": r["product"] if r["repeat"] == 0 else "",
+            "runs": prose.runs(r["sessions"], r["gpus"]) if r["n"] else "",
+        }
 
 
 def rows(results: Results, data: Embedded) -> Markup:
@@ -126,10 +119,8 @@ def rows(results: Results, data: Embedded) -> Markup:
     main = results.where(cache=main_cache(results.groups), launch=main_launch(results.groups))
     sampled = set(main.rows.loc[main.rows["role"] == "best", "row"])
     data.samples(results, sampled)
-    count = _add_rows(results, data, sampled)
-    if results.cross is not None:
-        count += _add_rows(results.cross, data, set())
-    return _of_gpu("rows", "Rows", _ROWS, results, count)
+    lines = [*_lines(results, sampled), *(_lines(results.cross) if results.cross else ())]
+    return data.listed("rows", "Rows", _ROWS, lines, results.gpus[0])
 
 
 def rows_of_app(results: Results, app: str) -> Markup:
@@ -155,19 +146,15 @@ _CONTROLS = (
 def controls(results: Results, data: Embedded) -> Markup:
     """Baseline against itself, in every group."""
     found = results.comparisons[results.comparisons["control"]]
-    count = data.table(
-        "controls",
-        _CONTROLS,
-        (
-            {
-                **_place(c),
-                "baseline / baseline": [c.ratio, c.low, c.high, c.claim],
-                "verdict": "differs from itself" if c.resolved else "as it should be",
-            }
-            for c in found.itertuples()
-        ),
-    )
-    return _of_gpu("controls", "Controls", _CONTROLS, results, count)
+    lines = [
+        {
+            **_place(c),
+            "baseline / baseline": [c.ratio, c.low, c.high, c.claim],
+            "verdict": "differs from itself" if c.resolved else "as it should be",
+        }
+        for c in found.itertuples()
+    ]
+    return data.listed("controls", "Controls", _CONTROLS, lines, results.gpus[0])
 
 
 _FILES = (
@@ -215,15 +202,9 @@ def provenance(results: Results, data: Embedded) -> Markup:
         )  # fmt: skip
         for variant, digest in p["sources"].items():
             sources.setdefault((variant, digest), []).append(f.path)
-    data.table("files", _FILES, records)
-    data.table(
-        "sources",
-        _SOURCES,
-        [{"variant": v, "digest": d, "files": ", ".join(p)} for (v, d), p in sources.items()],
-    )
-    return view("files", "Result files", {}, {}, [c.name for c in _FILES]) + view(
-        "sources", "Digests of the code", {}, {}, [c.name for c in _SOURCES]
-    )
+    digests = [{"variant": v, "digest": d, "files": ", ".join(p)} for (v, d), p in sources.items()]
+    files = data.listed("files", "Result files", _FILES, records)
+    return files + data.listed("sources", "Digests of the code", _SOURCES, digests)
 
 
 _ABSENT = (
@@ -253,17 +234,4 @@ def absent(results: Results, data: Embedded) -> Markup:
         for frame in rows
         for r in frame.itertuples()
     ]
-    return _of_gpu(
-        "absent", "Rows without a time", _ABSENT, results, data.table("absent", _ABSENT, records)
-    )
-
-
-def _of_gpu(
-    name: str, label: str, columns: Sequence[Column], results: Results, count: int
-) -> Markup:
-    """A view of all columns of a GPU's part of a table; nothing without a row."""
-    if not count:
-        return Markup("")
-    gpu = results.files.iloc[0]["gpu"]
-    shown = [c.name for c in columns if c.name != "gpu"]
-    return view(name, f"{label}, {shortened(gpu, 60)}", {"gpu": gpu}, {}, shown)
+    return data.listed("absent", "Rows without a time", _ABSENT, records, results.gpus[0])

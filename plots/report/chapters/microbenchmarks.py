@@ -8,7 +8,7 @@ from markupsafe import Markup
 from plots.advice.drawn_twins import drawn
 from plots.data.load import Results, slug
 from plots.figures import of_microbenchmarks
-from plots.prose import fold, paragraph, view
+from plots.prose import fold, paragraph
 from plots.report.chapters import Part, register
 from plots.report.embedded import Column, Embedded
 
@@ -38,20 +38,16 @@ def _is_drawn(at: Mapping[str, str]) -> bool:
 
 
 def _of_gpu(results: Results, gpu: str, data: Embedded) -> Markup:
-    points = results.points[[not _is_drawn(at) for at in results.points["at"]]]
-    count = data.table(
-        "points",
-        _COLUMNS,
-        (
-            {
-                "gpu": r.gpu, "microbenchmark": r.microbenchmark,
-                "point": " ".join(f"{k}={v}" for k, v in r.at.items()), "quantity": r.quantity,
-                "median": r.median, "unit": r.unit, "from": r.low, "to": r.high, "n": r.n,
-                "status": r.status, "remark": "; ".join(t for t in (r.reason, r.remark) if t),
-            }
-            for r in points.itertuples()
-        ),
-    )  # fmt: skip
+    points = [
+        {
+            "gpu": r.gpu, "microbenchmark": r.microbenchmark,
+            "point": " ".join(f"{k}={v}" for k, v in r.at.items()), "quantity": r.quantity,
+            "median": r.median, "unit": r.unit, "from": r.low, "to": r.high, "n": r.n,
+            "status": r.status, "remark": "; ".join(t for t in (r.reason, r.remark) if t),
+        }
+        for r in results.points.itertuples()
+        if not _is_drawn(r.at)
+    ]  # fmt: skip
     figures = [
         Markup("<div>{}{}</div>\n").format(
             data.picture(
@@ -63,15 +59,10 @@ def _of_gpu(results: Results, gpu: str, data: Embedded) -> Markup:
         )
         for kind in of_microbenchmarks(results)
     ]
-    shown = [c.name for c in _COLUMNS if c.name != "gpu"]
+    apart = " (random twins apart)" if len(points) < len(results.points) else ""
+    shown = data.listed("points", "Points", _COLUMNS, points, gpu)
     return Markup('<div data-gpu="{}">\n<div class="figures">{}</div>\n{}</div>\n').format(
-        gpu,
-        Markup("").join(figures),
-        fold(
-            f"Every point, {gpu}: {count}"
-            + (" (random twins apart)" if count < len(results.points) else ""),
-            view("points", f"Points, {gpu}", {"gpu": gpu}, {}, shown),
-        ),
+        gpu, Markup("").join(figures), fold(f"Every point, {gpu}: {len(points)}{apart}", shown)
     )
 
 

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from plots.data.load import Results
 from plots.data.profiles import profiles_beside
 from plots.judge.attribution import LEAST, SHARE, Attribution, attributions, cancelled, sums_up
-from plots.prose import fold, paragraph, view
+from plots.prose import fold, paragraph
 from plots.report.chapters import Part, register
 from plots.report.embedded import Column, Embedded
 
@@ -52,8 +52,7 @@ def _body(results: Results, data: Embedded) -> Markup:
         else "",
     )
     if counted:
-        data.table("why", _COLUMNS, counted)
-        shown = view("why", "Why", {}, {}, [c.name for c in _COLUMNS])
+        shown = data.listed("why", "Why", _COLUMNS, counted)
         said += fold(f"Each difference: {len(counted)}", shown)
     return said
 
