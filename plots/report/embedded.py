@@ -10,7 +10,6 @@ import gc
 import gzip
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -152,12 +151,6 @@ class Embedded:
         # Without the time, so that the same results make the same page.
         packed = gzip.compress(text.encode("utf-8", "backslashreplace"), 6, mtime=0)
         return base64.b64encode(packed).decode("ascii")
-
-
-def carried_by(page: str) -> dict[str, Any]:
-    """The tables, samples and figures that a page carries, as its script sees them."""
-    (packed,) = re.findall(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 # --- Pictures, drawn on all cores -----------------------------------------------------------------

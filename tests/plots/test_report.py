@@ -11,7 +11,7 @@ import numpy as np
 import planted
 import pytest
 import test_twin
-from drawn import table_rows
+from drawn import carried_by, table_rows
 
 from plots.advice import real_kernels, twin
 from plots.data.load import load
@@ -19,7 +19,7 @@ from plots.data.profiles import load_profiles
 from plots.judge.attribution import attributions
 from plots.prose import shade
 from plots.report import warnings
-from plots.report.embedded import CLOCK_STEP_MS, Column, Embedded, _steps_of, carried_by
+from plots.report.embedded import CLOCK_STEP_MS, Column, Embedded, _steps_of
 from plots.report.page import render
 from plots.report.verdicts import overall, verdicts
 
