@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from plots.data.documents import text_of
-from tests.process import BUILD, ROOT, run
+from tests.process import BUILD, ROOT, built, run
 
 GENERATED = BUILD / "generated" / "provenance"
 # Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/folders.py).
@@ -34,12 +34,9 @@ def digests_in(path: Path) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def present() -> dict[str, str]:
     """Digests of variants and of microbenchmarks."""
-    if not (GENERATED / "source_digests.inc").exists():
-        pytest.fail(f"{BUILD} has no digests: build amasia there, or set AMASIA_BUILD")
+    folder = built("generated/provenance")
     kinds = ("source", "microbenchmark")
-    return {
-        k: v for kind in kinds for k, v in digests_in(GENERATED / f"{kind}_digests.inc").items()
-    }
+    return {k: v for kind in kinds for k, v in digests_in(folder / f"{kind}_digests.inc").items()}
 
 
 def measured(file: dict) -> dict[str, str]:
