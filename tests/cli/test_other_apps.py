@@ -14,10 +14,12 @@ from programs import Run, cached, nvcc, read_result, runner
 from tests.process import ROOT, run
 
 
-def tune(tmp_path, times: dict[str, list[float]]) -> tuple[str, dict]:
-    """The last line of data and the entry of a search between the stub's two configs."""
+def tune(tmp_path, rounds: int, times: dict[str, list[float]]) -> tuple[str, dict]:
+    """The last line of data and the entry of a search between the stub's two configs, under a drift
+    that they share."""
     script = {"rows": {f"stub/tma at {config}": {"times": t} for config, t in times.items()}}
-    arguments = ["--size", "n=1000", "--tuning", "tuning.json"]
+    script["drift"] = [1 + 0.02 * i for i in range(15)]
+    arguments = ["--size", "n=1000", "--tuning", "tuning.json", f"--max-rounds={rounds}"]
     result = runner("amasia-stub")(
         "tune", "stub/tma", *arguments, cwd=tmp_path, AMASIA_STUB=json.dumps(script), status=0
     )
@@ -26,17 +28,18 @@ def tune(tmp_path, times: dict[str, list[float]]) -> tuple[str, dict]:
 
 
 @pytest.mark.parametrize(
-    ("wide", "said", "config", "equal"),
+    ("wide", "rounds", "said", "config", "equal"),
     [
-        (0.99, ": best is wide", "wide", None),
-        (1.0, ": best is iso, the least median; equal within noise: wide", "iso", ["wide"]),
+        (0.99, 15, ": best is wide", "wide", None),
+        (1.0, 15, ": best is iso, the least median; equal within noise: wide", "iso", ["wide"]),
+        (0.99, 3, ": best is wide, the least median; equal within noise: iso", "wide", ["iso"]),
     ],
 )
 def test_the_tuner_finds_one_percent_and_says_when_configs_are_equal(
-    tmp_path, wide, said, config, equal
+    tmp_path, wide, rounds, said, config, equal
 ):
     noise = [1.0, 1.001, 0.999, 1.0005, 0.9995]
-    line, entry = tune(tmp_path, {"iso": noise, "wide": [wide * t for t in noise[::-1]]})
+    line, entry = tune(tmp_path, rounds, {"iso": noise, "wide": [wide * t for t in noise[::-1]]})
     assert line.endswith(said)
     assert (entry["config"], entry.get("equal")) == (config, equal)
 
@@ -76,9 +79,6 @@ def test_it_verifies_and_compares_on_a_device(gpu, tmp_path):
 # --- Code of an older architecture ----------------------------------------------------------------
 
 
-pytestmark = pytest.mark.usefixtures("gpu")
-
-
 def built(build: pathlib.Path) -> pathlib.Path:
     """A program with nothing but PTX of compute_75. Takes minutes."""
     configure = [
@@ -93,6 +93,7 @@ def built(build: pathlib.Path) -> pathlib.Path:
     return build / "amasia"
 
 
+@pytest.mark.usefixtures("gpu")
 def test_what_its_code_cannot_do_is_skipped_or_falls_back_and_the_rest_is_right(
     amasia: Run, tmp_path: pathlib.Path
 ) -> None:
