@@ -1,5 +1,5 @@
 """libamasia_compare, the harness as a shared library: where it is found, and calling it
-(harness/implementations/compare_library.hpp)."""
+(harness/implementations/compare_library.cpp)."""
 
 import ctypes
 import json

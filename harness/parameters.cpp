@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {

@@ -2,16 +2,14 @@
 // journal, comparison and merging work on.
 #pragma once
 
-#include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/results/result.hpp"
 #include "harness/statistics/statistics.hpp"
 

@@ -16,7 +16,6 @@
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
-#include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/campaign.hpp"

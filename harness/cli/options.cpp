@@ -19,7 +19,6 @@
 #include "harness/plan/study.hpp"
 #include "harness/registry.hpp"
 #include "harness/text/file.hpp"
-#include "harness/text/number.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
 

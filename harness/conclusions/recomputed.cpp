@@ -16,7 +16,7 @@
 #include "harness/results/envelope.hpp"
 #include "harness/results/field.hpp"
 #include "harness/statistics/statistics.hpp"
-#include "harness/text/number.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {

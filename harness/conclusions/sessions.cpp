@@ -1,10 +1,17 @@
 #include "harness/conclusions/sessions.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/conclusions/recomputed.hpp"
+#include "harness/results/provenance.hpp"
 #include "harness/statistics/schedule.hpp"
 
 namespace amasia {
@@ -175,6 +182,333 @@ std::set<std::string> measured_code(const ResultFile& file) {
   }
   for (const MicrobenchmarkResult& m : file.microbenchmarks) names.insert(m.name);
   return names;
+}
+
+namespace {
+
+/// Samples of the same ceiling from all files, and their median.
+std::vector<Ceiling> pooled(const std::vector<ResultFile>& files) {
+  std::vector<Ceiling> pool;
+  for (const ResultFile& file : files) {
+    for (const Ceiling& ceiling : file.ceilings) {
+      const auto same = std::find_if(pool.begin(), pool.end(), [&](const Ceiling& other) {
+        return other.name == ceiling.name && other.unit == ceiling.unit;
+      });
+      if (same == pool.end()) {
+        pool.push_back(ceiling);
+      } else {
+        same->samples.insert(same->samples.end(), ceiling.samples.begin(), ceiling.samples.end());
+        if (!same->samples.empty()) same->value = median_interval(same->samples, 0.95).median;
+      }
+    }
+  }
+  return pool;
+}
+
+std::string name_of(const GroupResult& group) { return "the group " + group.key.to_string(); }
+std::string name_of(const MicrobenchmarkResult& m) { return "microbench/" + m.name; }
+
+/// What a file measured, by name: each as often as it is there.
+std::vector<std::string> cases_of(const ResultFile& file) {
+  std::vector<std::string> cases;
+  each_result(file, [&](const auto& result) { cases.push_back(name_of(result)); });
+  return cases;
+}
+
+std::string shard_of(const Provenance& provenance) {
+  const auto shard = provenance.settings.find("shard");
+  return shard == provenance.settings.end() ? "" : shard->second;
+}
+
+/// The provenance of all of them.
+Provenance joined_provenance(const std::vector<ResultFile>& files) {
+  Provenance joined = files.front().provenance;
+  std::set<std::string> commits, shards;
+  for (const ResultFile& file : files) {
+    const Provenance& provenance = file.provenance;
+    joined.date_utc = std::min(joined.date_utc, provenance.date_utc);
+    joined.dirty = joined.dirty || provenance.dirty;
+    commits.insert(provenance.commit);
+    if (const std::string shard = shard_of(provenance); !shard.empty()) shards.insert(shard);
+    for (const auto& [variant, digest] : provenance.sources) {
+      joined.sources.emplace(variant, digest);
+    }
+  }
+  joined.commit = fmt::format("{}", fmt::join(commits, ","));
+  if (!shards.empty()) joined.settings["shard"] = fmt::format("{}", fmt::join(shards, ","));
+  return joined;
+}
+
+/// Parts of one campaign.
+ResultFile joined_parts(const std::vector<ResultFile>& files,
+                        const std::vector<std::string>& names) {
+  const ResultFile& first = files.front();
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    for (std::size_t earlier = 0; earlier < f; ++earlier) {
+      std::set<std::string> variants = measured_code(files[f]);
+      variants.merge(measured_code(files[earlier]));
+      if (const auto why = disagreement(files[earlier].provenance, files[f].provenance, variants,
+                                        /*same_gpu=*/false, shard_settings)) {
+        throw ResultError(fmt::format("{} and {} cannot be merged, they differ in {}",
+                                      names[earlier], names[f], *why));
+      }
+    }
+  }
+
+  ResultFile merged;
+  merged.provenance = joined_provenance(files);
+  merged.ceilings = pooled(files);
+  const auto part_of = [&first](const Provenance& provenance, auto result) {
+    const Device &device = provenance.device, &of_first = first.provenance.device;
+    if (device.uuid_hash != of_first.uuid_hash) {
+      result.uuid_hash = device.uuid_hash;
+      result.warnings.push_back(
+          fmt::format("measured on another {} ({}) than the first file's ({})", device.name,
+                      device.uuid_hash, of_first.uuid_hash));
+    }
+    return result;
+  };
+  for (const ResultFile& file : files) {
+    for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+      merged.add(part_of(file.provenance, m));
+    }
+  }
+  std::sort(merged.microbenchmarks.begin(), merged.microbenchmarks.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+
+  // In turn from each file: given in order, shards give back the order they were dealt from.
+  for (std::size_t g = 0, taken = 1; taken > 0; ++g) {
+    taken = 0;
+    for (const ResultFile& file : files) {
+      if (g >= file.groups.size()) continue;
+      ++taken;
+      merged.groups.push_back(part_of(file.provenance, file.groups[g]));
+    }
+  }
+  return merged;
+}
+
+/// One session, from one file or from the shards of one campaign.
+struct Session {
+  SessionRecord record;
+  std::string name;  // of its files
+  ResultFile file{};
+
+  std::set<std::string> cases() const {
+    const std::vector<std::string> all = cases_of(file);
+    return {all.begin(), all.end()};
+  }
+};
+
+/// The sessions of a campaign whose parts were measured at the same time: one on each GPU.
+std::vector<Session> sessions_of_parts(const ResultFile& file, const std::string& name) {
+  std::vector<Session> sessions;
+  const auto on = [&](const std::string& gpu) -> Session& {
+    for (Session& session : sessions) {
+      if (session.record.uuid_hash == gpu) return session;
+    }
+    Session& session = sessions.emplace_back();
+    session.record = session_of(file.provenance, std::nullopt);
+    session.name = name;
+    session.file.provenance = file.provenance;
+    if (session.record.uuid_hash == gpu) return session;
+    session.record.uuid_hash = gpu;
+    session.record.device_state.clear();  // the file has that of the first part alone
+    session.name += fmt::format(" (on {})", gpu);
+    session.file.provenance.device.uuid_hash = gpu;
+    return session;
+  };
+  each_result(file, [&](const auto& r) { on(gpu_of(file.provenance, r)).file.add(r); });
+  if (sessions.empty()) on(file.provenance.device.uuid_hash);
+  return sessions;
+}
+
+/// The sessions of a file: itself, or those that were merged into it.
+std::vector<Session> sessions_in(const ResultFile& file, const std::string& name) {
+  if (file.provenance.sessions.empty()) return sessions_of_parts(file, name);
+  const std::size_t count = file.provenance.sessions.size();
+  std::vector<Session> sessions(count);
+  for (std::size_t s = 0; s < count; ++s) {
+    sessions[s].record = session_of(file.provenance, static_cast<int>(s));
+    sessions[s].name = fmt::format("{} (session {})", name, s + 1);
+    sessions[s].file.provenance = file.provenance;
+  }
+  each_result(file, [&](const auto& result) {
+    sessions[static_cast<std::size_t>(result.session.value_or(0))].file.add(result);
+  });
+  return sessions;
+}
+
+/// Whether two files are shards of one pass: of one division, on one GPU, with nothing in common.
+bool complete_each_other(const Session& a, const Session& b) {
+  const std::string left = shard_of(a.file.provenance), right = shard_of(b.file.provenance);
+  const auto parts = [](const std::string& shard) { return shard.substr(shard.find('/') + 1); };
+  if (left.empty() || right.empty() || parts(left) != parts(right)) return false;
+  if (a.record.uuid_hash != b.record.uuid_hash) return false;
+  std::set<std::string> of_a = a.cases(), of_b = b.cases();
+  of_a.merge(of_b);
+  return of_b.empty();  // what both have stays there
+}
+
+/// Takes rows out of groups, and groups that have no more.
+void erase_rows(std::vector<GroupResult>& groups, double confidence,
+                const std::function<bool(const Row&)>& goes) {
+  for (GroupResult& group : groups) {
+    if (std::erase_if(group.rows, goes) == 0) continue;
+    group.rounds = 0;
+    for (const Row& row : group.rows) {
+      if (!row.samples.empty()) group.rounds = std::max(group.rounds, row.samples.back().round + 1);
+    }
+    recompute(group, confidence);
+  }
+  std::erase_if(groups, [](const GroupResult& group) { return group.rows.empty(); });
+}
+
+/// Takes out of a session what is of other code than in the newest session, and says so.
+class SameCode {
+ public:
+  /// The newest session is the last.
+  explicit SameCode(const std::vector<Session>& sessions) {
+    for (const Session& session : sessions) {
+      const Provenance& provenance = session.file.provenance;
+      for (const GroupResult& group : session.file.groups) {
+        for (const Row& row : group.rows) {
+          newest_[row.variant] = {code_of(provenance, row), session.name};
+        }
+      }
+      for (const MicrobenchmarkResult& m : session.file.microbenchmarks) {
+        newest_[m.name] = {code_of(provenance, m), session.name};
+      }
+    }
+  }
+
+  void keep(Session& session, std::vector<std::string>& notes) const {
+    std::map<std::string, std::string> out;  // variant -> whose code it differs from
+    const Provenance& provenance = session.file.provenance;
+    erase_rows(session.file.groups, asked_confidence(provenance),
+               [&](const Row& row) { return !same(row.variant, code_of(provenance, row), out); });
+    std::erase_if(session.file.microbenchmarks, [&](const MicrobenchmarkResult& m) {
+      return !same(m.name, code_of(provenance, m), out);
+    });
+    for (const auto& [variant, newer] : out) {
+      notes.push_back(fmt::format("{} (commit {}): {} stays out, its code is not that of {}",
+                                  session.name, session.record.commit, variant, newer));
+    }
+  }
+
+ private:
+  struct Code {
+    std::string digest, file;
+  };
+
+  bool same(const std::string& name, const std::string& digest,
+            std::map<std::string, std::string>& out) const {
+    const Code& newest = newest_.at(name);
+    if (newest.digest == digest) return true;
+    out.emplace(name, newest.file);
+    return false;
+  }
+
+  std::map<std::string, Code> newest_{};
+};
+
+/// Throws ResultError where two sessions are one, and both have a case of it.
+void refuse_cases_twice(const std::vector<Session>& sessions) {
+  std::map<std::string, std::string> seen;  // GPU, date and case -> session
+  for (const Session& session : sessions) {
+    for (const std::string& name : cases_of(session.file)) {
+      const std::string when = session.record.uuid_hash + session.record.date_utc;
+      const auto [place, is_new] = seen.emplace(when + name, session.name);
+      if (is_new) continue;
+      throw ResultError(fmt::format("{} and {} cannot be merged, both have {} of the same session",
+                                    place->second, session.name, name));
+    }
+  }
+}
+
+Merged joined_sessions(const std::vector<ResultFile>& files,
+                       const std::vector<std::string>& names) {
+  std::vector<Session> parts;
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    if (const auto why = session_disagreement(files.front().provenance, files[f].provenance)) {
+      throw ResultError(fmt::format("{} and {} cannot be sessions of one file, they differ in {}",
+                                    names.front(), names[f], *why));
+    }
+    for (Session& session : sessions_in(files[f], names[f])) parts.push_back(std::move(session));
+  }
+  // In the order of their dates also before shards are joined: those of one pass follow each other,
+  // and a shard belongs to the last pass that lacks it.
+  std::stable_sort(parts.begin(), parts.end(), [](const Session& a, const Session& b) {
+    return a.record.date_utc < b.record.date_utc;
+  });
+  std::vector<Session> sessions;
+  for (Session& session : parts) {
+    const auto rest = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& other) {
+      return complete_each_other(other, session);
+    });
+    if (rest == sessions.rend()) {
+      sessions.push_back(std::move(session));
+    } else {
+      rest->name += " with " + session.name;
+      each_result(session.file, [&](auto& result) { rest->file.add(std::move(result)); });
+    }
+  }
+  refuse_cases_twice(sessions);
+
+  Merged merged;
+  merged.file.provenance = joined_provenance(files);
+  merged.file.provenance.device = sessions.front().file.provenance.device;
+  merged.file.provenance.device_state = sessions.front().record.device_state;
+  merged.file.provenance.compiler = sessions.front().record.compiler;
+  merged.file.provenance.flags = sessions.front().record.flags;
+  merged.file.provenance.sessions.clear();
+  for (const Session& session : sessions) {
+    for (const auto& [name, digest] : session.file.provenance.sources) {
+      merged.file.provenance.sources[name] = digest;
+    }
+  }
+  merged.file.ceilings = pooled(files);
+  std::set<std::string> all;
+  for (const Session& session : sessions) all.merge(session.cases());
+  const SameCode code(sessions);
+  for (Session& session : sessions) {
+    const int index = static_cast<int>(merged.file.provenance.sessions.size());
+    const std::size_t has = session.cases().size();
+    if (has < all.size()) {
+      merged.notes.push_back(fmt::format("{}: has {} of {} cases, the session is partial",
+                                         session.name, has, all.size()));
+    }
+    code.keep(session, merged.notes);
+    session.record.wall_s = 0;
+    each_result(session.file, [&](auto& result) {
+      result.session = index;
+      session.record.wall_s += result.wall_s;
+      merged.file.add(std::move(result));
+    });
+    merged.file.provenance.sessions.push_back(std::move(session.record));
+  }
+  return merged;
+}
+
+/// Whether any two have a case in common, or one is of sessions already.
+bool are_sessions(const std::vector<ResultFile>& files) {
+  std::set<std::string> seen;
+  for (const ResultFile& file : files) {
+    if (files.size() > 1 && !file.provenance.sessions.empty()) return true;
+    for (const std::string& name : cases_of(file)) {
+      if (!seen.insert(name).second) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names) {
+  if (files.empty()) throw ResultError("nothing to merge");
+  if (files.size() != names.size()) throw std::logic_error("merge: one name for each file");
+  if (are_sessions(files)) return joined_sessions(files, names);
+  return {joined_parts(files, names), {}};
 }
 
 }  // namespace amasia

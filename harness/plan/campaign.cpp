@@ -13,7 +13,6 @@
 #include "harness/errors.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
-#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 #include "harness/text/table.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "harness/errors.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/text/number.hpp"
 #include "harness/text/pattern.hpp"
 
 namespace amasia {

@@ -18,7 +18,7 @@
 #include "harness/results/provenance.hpp"
 #include "harness/results/result.hpp"
 #include "harness/text/file.hpp"
-#include "harness/text/number.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 

@@ -11,7 +11,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/text/file.hpp"
-#include "harness/text/number.hpp"
+#include "harness/text/pattern.hpp"
 #include "harness/text/table.hpp"
 
 namespace amasia {

@@ -11,7 +11,7 @@
 #include "harness/results/fields.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/statistics/schedule.hpp"
-#include "harness/text/number.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {

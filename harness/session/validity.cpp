@@ -11,7 +11,7 @@
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/text/file.hpp"
-#include "harness/text/number.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {

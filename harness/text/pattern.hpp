@@ -1,9 +1,13 @@
-// Names given by a person: glob patterns, and the nearest valid names when one is mistyped. Lists.
+// What people, tools and files wrote: glob patterns, the nearest valid names when one is mistyped,
+// lists, numbers.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace amasia {
@@ -22,5 +26,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// What an error message about an unknown name should end with: "did you mean a or b?" when
 /// something is near, otherwise "valid: a, b, c" (at most 12 names).
 std::string suggestion(std::string_view name, const std::vector<std::string>& valid);
+
+/// The number that all of `text` is, in any locale; nothing for one too large for its type.
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
 
 }  // namespace amasia

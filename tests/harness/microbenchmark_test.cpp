@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "harness/conclusions/journal.hpp"
-#include "harness/conclusions/merge.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/report/report.hpp"

@@ -5,7 +5,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/journal.hpp"
-#include "harness/conclusions/merge.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {

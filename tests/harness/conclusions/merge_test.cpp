@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/conclusions/merge.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/selection.hpp"
