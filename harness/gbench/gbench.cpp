@@ -1,5 +1,5 @@
-#include "harness/gbench/gbench.hpp"
-
+// The program amasia-gbench: what `amasia run` selects, under Google Benchmark, with its flags, its
+// statistics and its output (docs/results.md).
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -360,7 +360,7 @@ void initialize(char* program, std::vector<std::string> flags) {
   }
 }
 
-int run_program(int argc, char** argv) {
+int run_gbench(int argc, char** argv) {
   std::vector<std::string> flags, own;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -402,10 +402,9 @@ int run_program(int argc, char** argv) {
 }
 
 }  // namespace
-
-int gbench_main(int argc, char** argv) {
-  secure_standard_streams();
-  return exit_status_of("amasia-gbench", [&] { return run_program(argc, argv); });
-}
-
 }  // namespace amasia
+
+int main(int argc, char** argv) {
+  amasia::secure_standard_streams();
+  return amasia::exit_status_of("amasia-gbench", [&] { return amasia::run_gbench(argc, argv); });
+}

@@ -148,8 +148,6 @@ SpeedClaim truth_of(double factor) {
 }
 
 GroupResult measured(const std::vector<Planted>& rows, const Noise& noise, Bootstrap& bootstrap) {
-  static const bool registered = (register_stub_apps(), true);
-  (void)registered;
   PlannedGroup plan;  // with the default effort
   plan.key = {"stub", Parameters(find_app("stub")->parameters(), {}), CacheMode::cold,
               LaunchMode::stream};

@@ -25,8 +25,6 @@ using Json = nlohmann::ordered_json;
 
 /// baseline, its control, tma, dsm; at iso. Of so many rounds; 0: as many as are needed.
 PlannedGroup plan_of(int rounds = 0) {
-  static const bool registered = (register_stub_apps(), true);
-  (void)registered;
   PlannedGroup plan;
   plan.key = {"stub", Parameters(find_app("stub")->parameters(), {}), CacheMode::cold,
               LaunchMode::stream};

@@ -58,13 +58,6 @@ const nlohmann::ordered_json& stub_script();
 
 std::unique_ptr<Instrument> make_stub_instrument(nlohmann::ordered_json script);
 
-/// Registers two apps, a microbenchmark "stub/points" (four points and a finding) and two ceilings.
-/// The app "stub" has the parameter n, the variants baseline, overlap, tma and dsm with the configs
-/// iso and wide, and the comparator vendor. The app "crossed" has schedules and the variants
-/// baseline, tma and dsm, which use the winners of a search. To be called once per program. Its
-/// reference hangs at n = 999999999.
-void register_stub_apps();
-
 /// The next reading of this point by stub_script().
 Reading stub_reading(int point, int call);
 
