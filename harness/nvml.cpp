@@ -251,41 +251,35 @@ std::map<std::string, std::string> Nvml::state() const {
   std::map<std::string, std::string> state;
   if (!available()) return state;
   const Library& nvml = *library_;
-  const auto record = [&state](const char* key, const std::optional<std::string>& value) {
-    if (value) state[key] = *value;
+  using Text = std::string (*)(unsigned);
+  const auto record = [&state](const char* key, std::optional<unsigned> value, Text text_of) {
+    if (value) state[key] = text_of(*value);
   };
-  const auto text = [](std::optional<unsigned> value) -> std::optional<std::string> {
-    return value ? std::optional(std::to_string(*value)) : std::nullopt;
-  };
-  const auto power = [](std::optional<unsigned> value) -> std::optional<std::string> {
-    return value ? std::optional(watts(*value)) : std::nullopt;
-  };
-  const auto on_off = [](std::optional<unsigned> value) -> std::optional<std::string> {
-    return value ? std::optional<std::string>(*value != 0 ? "on" : "off") : std::nullopt;
-  };
+  constexpr Text number = [](unsigned value) { return std::to_string(value); };
+  constexpr Text on_off = [](unsigned value) { return std::string(value != 0 ? "on" : "off"); };
 
   std::array<char, 96> version{};  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE is 80
   if (nvml.call("nvmlSystemGetDriverVersion", version.data(), 80U) == 0) {
     state["driver_version"] = version.data();
   }
-  record("power_limit_w", power(nvml.number("nvmlDeviceGetEnforcedPowerLimit")));
-  record("power_limit_default_w", power(nvml.number("nvmlDeviceGetPowerManagementDefaultLimit")));
-  record("power_w", power(power_mw()));
-  record("temperature_c", text(temperature_c()));
-  record("slowdown_c", text(slowdown_c()));
-  record("sm_clock_mhz", text(sm_clock_mhz()));
-  record("sm_clock_max_mhz", text(nvml.number("nvmlDeviceGetMaxClockInfo", sm_clock)));
-  record("memory_clock_mhz", text(nvml.number("nvmlDeviceGetClockInfo", memory_clock)));
-  record("memory_clock_max_mhz", text(nvml.number("nvmlDeviceGetMaxClockInfo", memory_clock)));
-  record("persistence", on_off(nvml.number("nvmlDeviceGetPersistenceMode")));
+  record("power_limit_w", nvml.number("nvmlDeviceGetEnforcedPowerLimit"), watts);
+  record("power_limit_default_w", nvml.number("nvmlDeviceGetPowerManagementDefaultLimit"), watts);
+  record("power_w", power_mw(), watts);
+  record("temperature_c", temperature_c(), number);
+  record("slowdown_c", slowdown_c(), number);
+  record("sm_clock_mhz", sm_clock_mhz(), number);
+  record("sm_clock_max_mhz", nvml.number("nvmlDeviceGetMaxClockInfo", sm_clock), number);
+  record("memory_clock_mhz", nvml.number("nvmlDeviceGetClockInfo", memory_clock), number);
+  record("memory_clock_max_mhz", nvml.number("nvmlDeviceGetMaxClockInfo", memory_clock), number);
+  record("persistence", nvml.number("nvmlDeviceGetPersistenceMode"), on_off);
 
   unsigned current = 0;
   unsigned pending = 0;
   if (nvml.call("nvmlDeviceGetEccMode", nvml.device, &current, &pending) == 0) {
-    record("ecc", on_off(current));
+    record("ecc", current, on_off);
   }
   if (nvml.call("nvmlDeviceGetMigMode", nvml.device, &current, &pending) == 0) {
-    record("mig", on_off(current));
+    record("mig", current, on_off);
   }
   const auto mode = nvml.number("nvmlDeviceGetComputeMode");
   if (mode) {

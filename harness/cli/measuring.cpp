@@ -201,21 +201,18 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   const Cases cases = cases_of(c);
   if (!r.shard.empty()) c.shard = parse_shard(r.shard);
   const std::string title = c.study.empty() ? r.title : c.study;
+  const Plan planned = [&](const std::optional<Device>& device) {
+    return plan_campaign(c, cases, recorded_winners(r.tuning, device), device ? device->name : "");
+  };
   if (r.dry_run) {
-    const Preview::Machine machine = look_at(r.session);
-    if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
-    const std::string device = machine.device ? machine.device->name : "";
     if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
-    print_preview({title,
-                   plan_campaign(c, cases, recorded_winners(r.tuning, machine.device), device),
-                   machine});
-    return exit_ok;
+    return preview(title, c, cases.apps, r.session, planned);
   }
 
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
   refuse_too_large(cases.apps, c, device);
-  const Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, device), device.name);
+  const Campaign plan = planned(device);
 
   SessionOptions options = r.session;
   options.ceilings = plan.ceilings;
@@ -236,6 +233,14 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
 }
 
 namespace {
+
+/// A campaign, to be read before it is started.
+struct Preview {
+  std::string title;  // "run", "quick", "tune"
+  Campaign campaign{};
+  std::optional<Device> device{};  // that it would run on
+  std::string obstacle{};          // why there is none
+};
 
 /// "45 s", "12 min", "3.5 h".
 std::string duration(double seconds) {
@@ -285,10 +290,10 @@ std::string group_lines(const Preview& p) {
   for (const PlannedGroup& g : p.campaign.groups) {
     const std::string size = g.key.app + " " + g.key.size.to_string();
     if (size != size_before) {
-      text += wrapped("",
-                      fmt::format("{}: {} of device memory{}", size, memory(device_bytes(g)),
-                                  fit(g, p.machine.device)),
-                      2);
+      text += wrapped(
+          "",
+          fmt::format("{}: {} of device memory{}", size, memory(device_bytes(g)), fit(g, p.device)),
+          2);
       rows_before.clear();
     }
     size_before = size;
@@ -311,8 +316,8 @@ std::string microbenchmark_lines(const Preview& p) {
   for (const PlannedMicrobenchmark& m : p.campaign.microbenchmarks) {
     const std::string scope = m.scope == Scope::quick ? "quick" : "full";
     std::string cost = "points and time unknown without a device";
-    if (p.machine.device) {
-      const std::size_t points = planned_points(m, *p.machine.device).size();
+    if (p.device) {
+      const std::size_t points = planned_points(m, *p.device).size();
       cost = fmt::format("{} points, about {}", points, duration(expected_seconds(m, points)));
     }
     text += wrapped("", fmt::format("{} ({}): {}", m.name, scope, cost), 2);
@@ -324,8 +329,8 @@ std::string total(const Preview& p) {
   if (!has_device_code()) return "expected time: unknown, this program has no device code";
   const Campaign& c = p.campaign;
   if (c.groups.empty() && c.microbenchmarks.empty() && !c.ceilings) return "nothing would run";
-  const std::string time = duration(expected_seconds(c, p.machine.device));
-  if (p.machine.device || c.microbenchmarks.empty()) {
+  const std::string time = duration(expected_seconds(c, p.device));
+  if (p.device || c.microbenchmarks.empty()) {
     return fmt::format("expected: about {}{}", time,
                        c.ceilings ? ", ceilings of the GPU included" : "");
   }
@@ -333,7 +338,7 @@ std::string total(const Preview& p) {
 }
 
 std::string describe(const Preview& p) {
-  const std::optional<Device>& device = p.machine.device;
+  const std::optional<Device>& device = p.device;
   std::string text = wrapped(
       "",
       fmt::format("{}{}: {} groups, {} microbenchmarks", p.title,
@@ -343,7 +348,7 @@ std::string describe(const Preview& p) {
                   p.campaign.groups.size(), p.campaign.microbenchmarks.size()),
       2);
   if (!device) {
-    text += wrapped("", "no usable GPU: " + p.machine.obstacle, 2);
+    text += wrapped("", "no usable GPU: " + p.obstacle, 2);
     text += wrapped("",
                     "unknown without a GPU: what fits in its memory, which variants and points it "
                     "can run, its recorded winners",
@@ -355,18 +360,21 @@ std::string describe(const Preview& p) {
 
 }  // namespace
 
-Preview::Machine look_at(const SessionOptions& options) {
+ExitStatus preview(const std::string& title, const CampaignRequest& request,
+                   const std::vector<AppCases>& cases, const SessionOptions& session,
+                   const Plan& plan) {
+  Preview shown{title};
   try {
-    return {query_in_child(options).device, ""};
+    shown.device = query_in_child(session).device;
+    refuse_too_large(cases, request, *shown.device);
   } catch (const NoDevice& reason) {
-    return {std::nullopt, reason.what()};
+    shown.obstacle = reason.what();
   }
-}
-
-void print_preview(const Preview& preview) {
-  write_data(describe(preview));
-  const char* where = preview.machine.device ? "" : ", on a machine whose GPU this build can use,";
+  shown.campaign = plan(shown.device);
+  write_data(describe(shown));
+  const char* where = shown.device ? "" : ", on a machine whose GPU this build can use,";
   say_next(fmt::format("the same command without --dry-run{}", where), "runs it");
+  return exit_ok;
 }
 
 namespace {

@@ -39,25 +39,15 @@ std::string output_of(const SessionOptions& session, const Device& device, const
 
 // --dry-run: what would run, without running it.
 
-/// A campaign, to be read before it is started.
-struct Preview {
-  /// The GPU it would run on, or why there is none.
-  struct Machine {
-    std::optional<Device> device{};
-    std::string obstacle{};
-  };
-
-  std::string title;  // "run", "quick", "tune"
-  Campaign campaign{};
-  Machine machine{};
-};
-
-/// The device that `options` name. None is no error here.
-Preview::Machine look_at(const SessionOptions& options);
+/// What runs on the device that a session names, or would where there is none.
+using Plan = std::function<Campaign(const std::optional<Device>& device)>;
 
 /// Groups with their rows and configs, device memory by size, expected time, on stdout; lines of at
-/// most 100 columns. What depends on a device that is not there is shown as unknown.
-void print_preview(const Preview& preview);
+/// most 100 columns. What depends on a device that is not there is shown as unknown: none is no
+/// error here. Throws UsageError for a size of `request` that the device does not hold.
+ExitStatus preview(const std::string& title, const CampaignRequest& request,
+                   const std::vector<AppCases>& cases, const SessionOptions& session,
+                   const Plan& plan);
 
 // A campaign done several times, each time as a session of its own.
 

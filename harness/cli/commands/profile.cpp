@@ -191,15 +191,11 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
     return exit_ok;
   }
   const std::vector<AppCases> cases = app_cases_of(r.campaign);
-  if (r.dry_run) {
-    const Preview::Machine machine = look_at(r.session);
-    if (machine.device) refuse_too_large(cases, r.campaign, *machine.device);
-    const std::vector<PlannedGroup> plan =
-        plan_counting(r.campaign, cases, recorded_winners(r.tuning, machine.device),
-                      machine.device ? machine.device->name : "");
-    print_preview({"profile", {plan}, machine});
-    return exit_ok;
-  }
+  const Plan planned = [&](const std::optional<Device>& device) -> Campaign {
+    return {plan_counting(r.campaign, cases, recorded_winners(r.tuning, device),
+                          device ? device->name : "")};
+  };
+  if (r.dry_run) return preview("profile", r.campaign, cases, r.session, planned);
   const std::string ncu = find_ncu();
   if (ncu.empty()) {
     print_prose(
@@ -212,8 +208,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
   refuse_too_large(cases, r.campaign, device);
-  const std::vector<PlannedGroup> plan =
-      plan_counting(r.campaign, cases, recorded_winners(r.tuning, device), device.name);
+  const std::vector<PlannedGroup> plan = planned(device).groups;
   const std::string out = output_of(r.session, device, "profile");
   ProfileFile file;
   file.groups = finished_before(out, r.session.existing, device);

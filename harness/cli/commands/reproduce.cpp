@@ -91,8 +91,8 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   const Again again = plan_again(recorded, r.only);
   if (r.dry_run) {
     say_not_possible(again.not_possible);
-    print_preview({"reproduce " + r.file, again.campaign, look_at(r.session)});
-    return exit_ok;
+    return preview("reproduce " + r.file, {}, {}, r.session,
+                   [&](const std::optional<Device>&) { return again.campaign; });
   }
   keep_inputs({r.file}, {r.session.out});
   // First of all: without a GPU nothing is possible, for one reason.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -59,7 +58,11 @@ ExitStatus tune(TuneRequest& r) {
   CampaignRequest& c = r.campaign;
   const std::vector<AppCases> cases = app_cases_of(c);
   const std::vector<PlannedGroup> plan = plan_search(c, cases);
-  const auto left = [&](const TuningTable& table, const Device& device) {
+  const auto path_of = [&](const Device& device) {
+    return r.tuning.empty() ? default_tuning_path(device) : r.tuning;
+  };
+  const auto left = [&](const Device& device) {
+    const TuningTable table = TuningTable::read(path_of(device));
     std::vector<PlannedGroup> groups;
     for (const PlannedGroup& group : plan) {
       groups.push_back(r.missing ? without_known(group, table, device) : group);
@@ -70,26 +73,20 @@ ExitStatus tune(TuneRequest& r) {
     return groups;
   };
   if (r.dry_run) {
-    const Preview::Machine machine = look_at(r.session);
-    if (!machine.device) {
-      print_preview({"tune", {plan}, machine});
-      return exit_ok;
-    }
-    refuse_too_large(cases, c, *machine.device);
-    const std::string path = r.tuning.empty() ? default_tuning_path(*machine.device) : r.tuning;
-    print_preview({"tune", {left(TuningTable::read(path), *machine.device)}, machine});
-    return exit_ok;
+    return preview("tune", c, cases, r.session, [&](const std::optional<Device>& device) {
+      return Campaign{device ? left(*device) : plan};
+    });
   }
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
   refuse_too_large(cases, c, device);
-  const std::string path = r.tuning.empty() ? default_tuning_path(device) : r.tuning;
+  const std::string path = path_of(device);
   check_writable(path, 1 << 20);
   int failed = 0;
   bool without_winner = false;
   Circumstances around;
   around.state_at_start = queried.device_state;
-  for (const PlannedGroup& group : left(TuningTable::read(path), device)) {
+  for (const PlannedGroup& group : left(device)) {
     if (!fits(*find_app(group.key.app), group.key.size, device)) {
       print_prose("skipped {}: does not fit in device memory\n", group.key.to_string());
       continue;

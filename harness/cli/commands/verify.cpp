@@ -85,10 +85,8 @@ ExitStatus verify(const VerifyRequest& r) {
   if (r.reference) return verify_references(r, cases);
   const std::vector<PlannedGroup> plan = plan_verification(r.campaign, cases);
   if (r.dry_run) {
-    const Preview::Machine machine = look_at(r.session);
-    if (machine.device) refuse_too_large(cases, r.campaign, *machine.device);
-    print_preview({"verify", {plan}, machine});
-    return exit_ok;
+    return preview("verify", r.campaign, cases, r.session,
+                   [&](const std::optional<Device>&) { return Campaign{plan}; });
   }
   const Device device = query_in_child(r.session).device;
   refuse_too_large(cases, r.campaign, device);
