@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -250,7 +248,17 @@ TEST_F(FuzzedFiles, Journals) {
 }
 
 TEST_F(FuzzedFiles, TuningTables) {
-  fuzz(corpus_of("tuning"), json_words, 800,
+  const TunedCase at{"h200",          "nw/tma",          Parameters::from_values({{"n", "64"}}),
+                     CacheMode::cold, LaunchMode::graph, "ab"};
+  TuningEntry entry{at, "a"};
+  entry.date_utc = "2026-11-21T09:30:00Z";
+  entry.table = {{"a", RowStatus::ok, "", 1.5, 1.25, 1.75, 15},
+                 {"b", RowStatus::failed, "wrong result"}};
+  TuningTable table;
+  table.record(entry);
+  const std::string written = file("");
+  table.write(written);
+  fuzz({read_text(written)}, json_words, 800,
        [this](const std::string& text) { TuningTable::read(file(text)); });
 }
 
@@ -377,6 +385,19 @@ TEST(FuzzedProfiler, Profiles) {
   });
 }
 
+/// Those of the page, and one without a line that it can do without.
+std::vector<std::string> descriptions() {
+  const std::string page = read_text(AMASIA_SOURCE_DIR "/docs/your-kernel.md");
+  constexpr std::string_view fence = "```toml\n";
+  std::vector<std::string> texts = corpus_of("description");
+  for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+    at += fence.size();
+    texts.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  EXPECT_GE(texts.size(), 4u);
+  return texts;
+}
+
 TEST(FuzzedDescriptions, AreReadAndComputedOrRefused) {
   const std::vector<std::string> words{"[",       "]",       "{",     "}",
                                        "=",       "\"",      ",",     "\n",
@@ -384,7 +405,7 @@ TEST(FuzzedDescriptions, AreReadAndComputedOrRefused) {
                                        "1e9",     "[[a]]",   "'''",   "0x",
                                        "inf",     "name = ", "#",     "\\u",
                                        "grid = ", "-",       "*",     "/ 0"};
-  fuzz(corpus_of("description"), words, 2000, [](const std::string& text) {
+  fuzz(descriptions(), words, 2000, [](const std::string& text) {
     const Description d = parse_description(text, "fuzzed.toml");
     EXPECT_GE(d.implementations.size(), 1u);
     EXPECT_LT(d.reference, d.implementations.size());
@@ -416,7 +437,7 @@ TEST(FuzzedCode, Signatures) {
 }
 
 TEST(FuzzedCode, Ptx) {
-  Mutator mutator({golden("evidence/kernels.sm_90.ptx"), corpus_of("ptx").at(0)},
+  Mutator mutator({corpus_of("code").at(0), corpus_of("ptx").at(0)},
                   {"{", "}", "(", ")", ".entry", ";", "@", "%p", ":", "//", "\""}, 5);
   std::size_t functions = 0;
   for (int i = 0; i < 2000 * repetitions(); ++i) {

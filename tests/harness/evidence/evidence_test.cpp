@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -38,7 +37,7 @@ int count(const Counts& counts, const std::string& operation) {
   return found == counts.end() ? 0 : found->second;
 }
 
-// The counts of the listings were taken from them by hand (tests/golden/evidence/kernels.cu).
+// Lines of a listing by cuobjdump 13.2; the counts were taken from it by hand.
 void expect_counts(const CodeEvidence& code, const std::string& kernel, const Counts& expected) {
   ASSERT_EQ(code.kernels().size(), 2U);
   const Counts found = code.of(kernel).instructions;
@@ -63,18 +62,6 @@ TEST(SassCounts, OfHopper) {
                  {"STS", 0}});
   expect_counts(code, "bulk", {{"UTMALDG", 1}, {"UBLKCP", 1}, {"UTMASTG", 1}, {"UBLKRED", 1}});
   EXPECT_GE(code.of("bulk").instructions.at("SYNCS"), 1);
-}
-
-TEST(PtxCounts, OfKeptPtx) {
-  const auto code = CodeEvidence::from_ptx(read_text(golden + "kernels.sm_90.ptx"));
-  EXPECT_EQ(code.of("asynchronous").source, "ptx");
-  expect_counts(code, "asynchronous",
-                {{"cp.async", 2}, {"cp.async.commit_group", 1}, {"ld.shared", 1}});
-  expect_counts(code, "bulk",
-                {{"cp.async.bulk.tensor", 2},
-                 {"cp.async.bulk", 1},
-                 {"cp.reduce.async.bulk", 1},
-                 {"mbarrier.try_wait", 1}});
 }
 
 TEST(SassCounts, TotalIsAllButPaddingAndDeadCode) {
@@ -303,7 +290,7 @@ TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
 }
 
 TEST_F(CodeOfAnExecutable, HalfAListingIsNone) {
-  use_cuobjdump("head -n 40 '" + golden + "kernels.sm_90.sass'\nkill -9 $$\n");
+  use_cuobjdump("head -n 30 '" + golden + "kernels.sm_90.sass'\nkill -9 $$\n");
   CodeEvidence code(executable(), 90);
   code.read({"bulk"});
   EXPECT_TRUE(code.kernels().empty());
