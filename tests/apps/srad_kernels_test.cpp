@@ -15,8 +15,6 @@ inline float shuffle_by(float value, int lanes) {
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <vector>
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from programs import NO_GPU, Run, one_line, sealed
+from programs import NO_GPU, Run, one_line, runner, sealed
 
 from tests.process import ROOT
 
@@ -36,6 +36,7 @@ MISTAKES = [
     ("study seed000-table4 hotspot", "takes no patterns"),
     ("run pathfindr", "pathfinder"),
     ("run hotspot/tmaa", "hotspot/tma"),
+    ("tune memory", "matches no variant"),
     ("run hotspot --cach=cold", "--cache"),
     ("run hotspot --cache warm", "cold, hot"),
     ("run hotspot --cache cold hot", "--cache cold,hot"),
@@ -46,7 +47,11 @@ MISTAKES = [
     ("run hotspot --out", "--out: 1 required FILE missing"),
     ("run hotspot --device H200", "no whole number from 0 to 1023"),
     ("run hotspot --seconds 5s", "'5s' is no number of seconds from 0.001"),
-    ("run hotspot --seconds nan", "'nan' is no number of seconds"),
+    *(
+        (f"run hotspot --seconds {odd}", f"'{odd}' is no number of seconds")
+        for odd in ("nan", "0x10", "1,5")
+    ),
+    (f"run hotspot --seconds {'9' * 5000}", "...' is no number of seconds"),
     ("run hotspot --shard 0/4", "1 <= i <= n"),
     ("run hotspot --shard 4294967297/4294967298", "1 <= i <= n"),
     ("run hotspot --min-rounds 50 --max-rounds 20", "--min-rounds 50 is more than"),
@@ -76,6 +81,25 @@ MISTAKES = [
 def test_a_mistake_is_answered_with_what_is_expected(amasia, tmp_path, typed, expected):
     line = one_line(amasia(*typed.split(), cwd=tmp_path))
     assert line.startswith("amasia: ") and expected in line
+
+
+@pytest.mark.parametrize("pattern", ["dsm/latency", "dsm", "microbench/dsm/*", "dsn/latency"])
+def test_a_microbenchmark_that_was_left_out_is_told_from_none(tmp_path, pattern):
+    line = one_line(runner("amasia-stub")("run", pattern, cwd=tmp_path), 2, 400)
+    assert ("built without" in line) == ("-DAMASIA_MICROBENCHMARKS=all" in line)
+    assert ("built without" in line) == ("dsn" not in pattern)
+
+
+def test_every_command_has_a_page_with_defaults_and_two_examples(amasia):
+    commands = re.findall(r"^  ([a-z]+)  +\S", amasia("--help").stdout, re.MULTILINE)
+    files = (ROOT / "harness/cli/commands").glob("*.cpp")
+    assert sorted(commands) == sorted(file.stem for file in files)
+    for command in commands:
+        page = amasia(command, "--help").stdout
+        assert page.split("Examples:")[1].count(f"\n  amasia {command}") == 2
+        for option in re.split(r"\n(?=  \S)", page.split("\nOptions:\n")[1].split("\n\n")[0]):
+            name, takes, *words = re.match(r"  (\S+) ?(\S*) +(\S.*)", option, re.DOTALL).groups()
+            assert words and (not takes or re.search(r"\(default:|\(required\)", option)), name
 
 
 SIZE_BEFORE_PATTERN = ["--size", "rows=7,cols=5", "--size", "rows=3,cols=4", "pathfinder/tma"]

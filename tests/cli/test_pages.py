@@ -117,6 +117,34 @@ def test_the_recipe_of_two_gpus_runs_and_compares_them(tmp_path):
     assert "stub: NEW is 1.500× as fast as OLD" in done.stdout
 
 
+def on_a_terminal(*command: str, cwd=None, **environment: str) -> tuple[int, str]:
+    """The status of a program, and its stderr where that is a terminal."""
+    master, terminal = pty.openpty()
+    environment = {n: v for n, v in os.environ.items() if n != "NO_COLOR"} | environment
+    with subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=terminal, env=environment
+    ) as process:
+        os.close(terminal)
+        said = b""
+        with contextlib.suppress(OSError):  # at the end of a terminal
+            while part := os.read(master, 1000):
+                said += part
+    os.close(master)
+    return process.returncode, said.decode()
+
+
+def test_progress_rewrites_one_line_of_a_terminal(tmp_path):
+    """Cut where the terminal would wrap it, as what is said of other processes on the GPU."""
+    script = json.dumps({"probe": {"wait_us": [2000, 1200, 800], "cycles": [8000]}})
+    run = ("run", "stub", "--roles", "iso", "--size", "n=1000", "--out", "run.json")
+    status, said = on_a_terminal(
+        program("amasia-stub"), *run, cwd=tmp_path, TERM="dumb", AMASIA_STUB=script
+    )
+    assert status == 0 and "\r[2/2] stub n=1000 cold stream  ETA 0:" in said
+    assert re.search(r"\r\x1b\[K\[2/2\] stub n=1000 cold stream: fastest .* \(ETA 0:00\)", said)
+    assert max(map(len, re.findall(r"\r([^\r]+)\x1b\[K(?=\r)", said))) == 110
+
+
 @pytest.mark.parametrize(
     ("environment", "coloured"),
     [
@@ -126,14 +154,6 @@ def test_the_recipe_of_two_gpus_runs_and_compares_them(tmp_path):
     ],
 )
 def test_colour_is_for_terminals_and_never_alone(environment, coloured):
-    master, terminal = pty.openpty()
-    environment = {n: v for n, v in os.environ.items() if n != "NO_COLOR"} | environment
-    done = subprocess.run([program("amasia"), "rnu"], stderr=terminal, env=environment, check=False)
-    os.close(terminal)
-    said = ""
-    with contextlib.suppress(OSError):  # at the end of a terminal
-        while part := os.read(master, 1000).decode():
-            said += part
-    os.close(master)
-    assert done.returncode == 2 and said.startswith("\x1b[31mamasia:\x1b[0m ") == coloured
+    status, said = on_a_terminal(program("amasia"), "rnu", **environment)
+    assert status == 2 and said.startswith("\x1b[31mamasia:\x1b[0m ") == coloured
     assert re.sub(r"\x1b\[\d+m", "", said).startswith("amasia: no command 'rnu'")

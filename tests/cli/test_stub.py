@@ -106,8 +106,9 @@ def null_device(folder: pathlib.Path) -> pathlib.Path:
 
 def test_sides_signs_and_control(stub: Stub) -> None:
     times = {"stub/baseline": {"ms": 2.0}, "stub/tma": {"ms": 0.5}, "stub/dsm": {"ms": 4.0}}
-    arguments = ["run", "stub", "--roles", "best", "--size", "n=1000", "--out", str(stub.out)]
-    result = stub.run(*arguments, script={"rows": times})
+    arguments = ["run", "stub", "--roles", "best", "--size", "n=1000", "--seed", "010"]
+    result = stub.run(*arguments, "--out", str(stub.out), script={"rows": times})
+    assert stub.group()["seed"] == 10  # not octal
     speedups = {
         "control" if c["control"] else c["variant"]: (c["speedup"]["ratio"], c["verdict"])
         for c in stub.group()["comparisons"]
@@ -136,8 +137,11 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
     assert found["stub/dsm"]["verdict"] == "faster"
     assert found["stub/dsm"]["claim"] == "within A/A noise"
     assert found["stub/dsm"]["itself"]["ratio"] == pytest.approx(1 / 1.03)
+    median = stub.rows()["dsm"]["time_ms"]["median"]
+    assert median == pytest.approx(0.98), "a second run is no sample of the row"
     warnings = " ".join(group["warnings"])
     assert "stub/dsm iso differs from itself" in warnings and "allows for it" in warnings
+    assert "over 60 rounds" in warnings and "--sessions" in warnings
 
     document = json.loads(stub.out.read_text())
     del document["groups"][0]["interval_rule"]
@@ -163,6 +167,27 @@ def test_each_point_of_a_microbenchmark_has_its_own_outcome(stub: Stub) -> None:
     del points["0"], points["3"]
     stub.run("run", "stub/points", "--out", str(stub.out), "--overwrite", script={"points": points})
     assert read_result(stub.out)["microbenchmarks"][0]["findings"][0]["value"] == 3
+
+
+def test_a_point_stops_at_a_limit_and_its_trouble_is_its_own(stub: Stub) -> None:
+    points = {
+        "0": {"values": [-1.0]},
+        "1": {"fault": {"do": "throw"}},
+        "2": {"fault": {"do": "no_memory"}},
+        "3": {"fault": {"do": "break"}},  # nothing more can run in this process
+    }
+    command = ("run", "stub/points", "--max-rounds", "12", "--out", str(stub.out), "--overwrite")
+    stub.run(*command, script={"points": points}, status=1)
+    rows = read_result(stub.out)["microbenchmarks"][0]["rows"]
+    assert [row["status"] for row in rows] == ["failed", "failed", "skipped", "crashed"]
+    reasons = ("read -1 cycles, which no latency can be", "the stub threw", "out of device memory")
+    for row, reason in zip(rows, (*reasons, "the context of the stub is broken"), strict=True):
+        assert reason in row["reason"] and not row.get("samples", {}).get("value")
+    stub.run(*command, script={"points": {"0": {"values": [30.0, 40.0]}, "1": {"values": [33.0]}}})
+    rows = read_result(stub.out)["microbenchmarks"][0]["rows"]
+    stops = [(row["stop_reason"], len(row["samples"]["value"])) for row in rows[:2]]
+    assert stops == [("sample limit", 12), ("interval narrow enough", 7)]
+    assert rows[0]["samples"]["cycles"][0] == 11  # the first reading is not recorded
 
 
 # Trouble costs only itself.
@@ -805,6 +830,18 @@ def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
     assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}
 
 
+def test_what_is_matched_runs_with_the_winner_of_its_schedule(stub: Stub) -> None:
+    tuning, size = ("--tuning", str(stub.folder / "tuning.json")), ("--size", "n=1000")
+    times = {"baseline at wide": 2, "baseline at tall/ahead": 3, "tma at wide": 5, "tma at iso": 6}
+    script = {"rows": {f"crossed/{row}": {"ms": 0.1 * ms} for row, ms in times.items()}}
+    script["rows"]["crossed/tma at tall"] = {"ms": 0.1}
+    stub.run("tune", "crossed/baseline", "crossed/tma", *size, *tuning, script=script)
+    stub.run("run", "crossed/tma", *size, *tuning, "--out", str(stub.out), script=script)
+    matched = [row for row in stub.group()["rows"] if row["role"] == "matched"]
+    found = {row["variant"]: (row["config"], row["config_source"][:5]) for row in matched}
+    assert found == {"crossed/baseline": ("tall/ahead", "tuned"), "crossed/tma": ("wide", "tuned")}
+
+
 # Sessions.
 
 NOISY = {
@@ -875,7 +912,8 @@ def reproduce(stub: Stub, *arguments: str, **options: Any) -> subprocess.Complet
 
 
 def test_the_same_cases_rows_and_configs_are_measured_again(stub: Stub) -> None:
-    stub.measure(script=NOISY)
+    stub.measure("--seed", str(2**64 - 1), script=NOISY)
+    assert stub.group()["seed"] == 2**64 - 1
     result = reproduce(stub, script=NOISY)
     again = json.loads((stub.folder / "again.json").read_text())
     mine = json.loads(stub.out.read_text())

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "harness/conclusions/journal.hpp"
-#include "harness/conclusions/sessions.hpp"
 #include "harness/conclusions/recomputed.hpp"
+#include "harness/conclusions/sessions.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/report/report.hpp"
 #include "harness/session/completion.hpp"
@@ -15,11 +15,6 @@
 
 namespace amasia {
 namespace {
-
-/// Proofs and findings, with this code in place of the executable's.
-void prove(MicrobenchmarkResult& result, const std::vector<Point>& points, CodeEvidence code) {
-  Completion({}, {}, std::move(code)).complete(result, points);
-}
 
 Point point(const std::string& footprint, const std::string& hint = "ca") {
   Point p;
@@ -130,75 +125,70 @@ TEST(Points, OfTraitsThatAUserNamesAreInPlaceOfItsOwn) {
   EXPECT_THROW(planned_points(plan, {}), UsageError) << "it takes none";
 }
 
+/// The result with proofs and findings, with this code in place of the executable's.
+MicrobenchmarkResult proved(CodeEvidence code,
+                            const std::vector<Point>& points = two_points({}, Scope::full)) {
+  MicrobenchmarkResult result = measured();
+  summarise(result, 0.95);
+  Completion({}, {}, std::move(code)).complete(result, points);
+  return result;
+}
+
+/// The points when this is changed in the claim of each.
+template <class Change>
+std::vector<Point> claiming(const Change& change) {
+  auto points = two_points({}, Scope::full);
+  for (Point& p : points) change(p, p.claims[0]);
+  return points;
+}
+
 TEST(Measured, AProvenClaimKeepsItsValueAndAWrongOneLosesIt) {
-  const auto points = two_points({}, Scope::full);
-  MicrobenchmarkResult right = measured(), wrong = measured();
-  for (MicrobenchmarkResult* r : {&right, &wrong}) summarise(*r, 0.95);
-  CodeEvidence as_claimed = code_with(32), fused = code_with(16);
-  prove(right, points, as_claimed);
-  prove(wrong, points, fused);
-  EXPECT_EQ(right.rows[0].status, RowStatus::ok);
-  EXPECT_EQ(right.rows[0].proof.at(0).found, 32);
-  EXPECT_TRUE(right.rows[0].value);
-  EXPECT_EQ(wrong.rows[0].status, RowStatus::failed);
-  EXPECT_TRUE(contains(wrong.rows[0].reason, "16 LDG in the loops (sass)"));
-  EXPECT_FALSE(wrong.rows[0].value);
+  const MicrobenchmarkRow right = proved(code_with(32)).rows[0];
+  EXPECT_EQ(right.status, RowStatus::ok);
+  EXPECT_EQ(right.proof.at(0).found, 32);
+  EXPECT_TRUE(right.value);
+  const MicrobenchmarkRow wrong = proved(code_with(16)).rows[0];
+  EXPECT_EQ(wrong.status, RowStatus::failed);
+  EXPECT_TRUE(contains(wrong.reason, "16 LDG in the loops (sass)"));
+  EXPECT_FALSE(wrong.value);
 }
 
 TEST(Measured, AnInstructionThatBecomesSeveralIsCountedByWhatWasRead) {
-  auto points = two_points({}, Scope::full);
-  for (Point& p : points) p.claims = {{"LDG", "ld.global", 32, true, 0, 16}};
-  MicrobenchmarkResult machine = measured(), ptx = measured();
-  for (MicrobenchmarkResult* r : {&machine, &ptx}) summarise(*r, 0.95);
-  CodeEvidence code = code_with(32);
+  const auto points = claiming([](Point&, Claim& c) { c = {"LDG", "ld.global", 32, true, 0, 16}; });
+  EXPECT_EQ(proved(code_with(32), points).rows[0].status, RowStatus::ok);
   std::string text = ".target sm_90\n.visible .entry _Z4loopv()\n{\n$L0:\n";
   for (int i = 0; i < 16; ++i) text += "ld.global.u64 %rd1, [%rd1];\n";
-  CodeEvidence kept = CodeEvidence::from_ptx(text + "@%p1 bra $L0;\nret;\n}\n");
-  prove(machine, points, code);
-  prove(ptx, points, kept);
-  EXPECT_EQ(machine.rows[0].status, RowStatus::ok);
-  EXPECT_EQ(ptx.rows[0].status, RowStatus::ok);
-  EXPECT_EQ(ptx.rows[0].proof.at(0).claimed, 16);
+  text += "@%p1 bra $L0;\nret;\n}\n";
+  const MicrobenchmarkRow of_ptx = proved(CodeEvidence::from_ptx(text), points).rows[0];
+  EXPECT_EQ(of_ptx.status, RowStatus::ok);
+  EXPECT_EQ(of_ptx.proof.at(0).claimed, 16);
 }
 
 TEST(Measured, AClaimOfAtLeastSoManyHoldsForMore) {
-  auto points = two_points({}, Scope::full);
-  points[0].claims[0].or_more = true;
-  points[1].claims[0].or_more = true;
-  points[1].claims[0].count = 41;
-  MicrobenchmarkResult result = measured();
-  summarise(result, 0.95);
-  CodeEvidence more = code_with(40);
-  prove(result, points, more);
-  EXPECT_EQ(result.rows[0].status, RowStatus::ok);
-  EXPECT_EQ(result.rows[1].status, RowStatus::failed);
-  EXPECT_EQ(result.rows[2].status, RowStatus::failed);  // exactly 32
+  for (const auto& [least, status] :
+       {std::pair{32, RowStatus::ok}, {40, RowStatus::ok}, {41, RowStatus::failed}}) {
+    const auto points = claiming([count = least](Point&, Claim& c) {
+      c.or_more = true;
+      c.count = count;
+    });
+    EXPECT_EQ(proved(code_with(40), points).rows[0].status, status) << least;
+  }
 }
 
 TEST(Measured, ARowListsWhatItsInstructionBecame) {
-  auto points = two_points({}, Scope::full);
-  for (Point& p : points) p.copies = 16;
-  MicrobenchmarkResult result = measured();
-  CodeEvidence code = code_with(32);
-  prove(result, points, code);
-  EXPECT_EQ(result.rows[0].remark, "SASS: 2 LDG.E.64");  // not the one branch
+  const auto points = claiming([](Point& p, Claim&) { p.copies = 16; });
+  EXPECT_EQ(proved(code_with(32), points).rows[0].remark, "SASS: 2 LDG.E.64");  // not the branch
 }
 
 TEST(Measured, CodeThatCannotBeReadIsSaid) {
-  MicrobenchmarkResult result = measured();
-  summarise(result, 0.95);
-  CodeEvidence nothing;
-  prove(result, two_points({}, Scope::full), nothing);
-  EXPECT_EQ(result.rows[0].status, RowStatus::ok);
-  EXPECT_TRUE(contains(result.rows[0].remark, "instructions not counted: none"));
-  EXPECT_FALSE(result.rows[0].proof.at(0).found);
+  const MicrobenchmarkRow row = proved(CodeEvidence()).rows[0];
+  EXPECT_EQ(row.status, RowStatus::ok);
+  EXPECT_TRUE(contains(row.remark, "instructions not counted: none"));
+  EXPECT_FALSE(row.proof.at(0).found);
 }
 
 MicrobenchmarkResult complete() {
-  MicrobenchmarkResult result = measured();
-  summarise(result, 0.95);
-  CodeEvidence code = code_with(32);
-  prove(result, two_points({}, Scope::full), code);
+  MicrobenchmarkResult result = proved(code_with(32));
   result.rows[2].status = RowStatus::skipped;
   result.rows[2].reason = "needs compute capability 9.0, this is 8.0";
   result.rows[2].samples.clear();

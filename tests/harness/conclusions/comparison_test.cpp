@@ -68,25 +68,6 @@ TEST(ReferenceOf, IsTheBaselineInTheSameRole) {
   EXPECT_EQ(reference_of(failed, failed[4]), nullptr);  // its control does not stand in
 }
 
-TEST(CompareRows, DivideTheBaselineByTheRow) {
-  const std::vector<Row> rows{
-      row("a/baseline", Role::iso, Times(12, 6.0)), row("a/baseline", Role::iso, Times(12, 6.0), 1),
-      row("a/tma", Role::iso, Times(12, 2.0)), row("a/dsm", Role::iso, Times(12, 12.0)),
-      row("a/drop_off", Role::candidate, Times(12, 1.0))};
-  const auto comparisons = compare_rows(rows, 0.95);
-  ASSERT_EQ(comparisons.size(), 3u);
-  EXPECT_TRUE(comparisons[0].control);
-  EXPECT_EQ(comparisons[0].speedup.ratio, 1);
-  EXPECT_EQ(comparisons[0].verdict, SpeedVerdict::not_resolved);
-  EXPECT_FALSE(comparisons[1].control);
-  EXPECT_EQ(comparisons[1].variant, "a/tma");
-  EXPECT_EQ(comparisons[1].against, "a/baseline");
-  EXPECT_DOUBLE_EQ(comparisons[1].speedup.ratio, 3);
-  EXPECT_EQ(comparisons[1].verdict, SpeedVerdict::faster);
-  EXPECT_DOUBLE_EQ(comparisons[2].speedup.ratio, 0.5);
-  EXPECT_EQ(comparisons[2].verdict, SpeedVerdict::slower);
-}
-
 TEST(CompareRows, ShareTheConfidence) {
   const Row baseline = row("a/baseline", Role::iso, Times(6, 6.0));
   const Row tma = row("a/tma", Role::iso, Times(6, 2.0));
@@ -326,26 +307,6 @@ TEST(Recompute, NamesWhatNothingCanBeComputedFrom) {
     edit(file);
     EXPECT_TRUE(contains(message_of<ResultError>([&] { recompute(file); }), error));
   }
-}
-
-TEST(JudgeAnew, AnOlderGroupIsJudgedAsANewOne) {
-  ResultFile file = sample_results();
-  GroupResult& group = file.groups[0];
-  for (std::size_t i = 0; i < group.rows[2].samples.size(); ++i) {
-    group.rows[2].samples[i].time_ms = 0.016F * (1 + 0.002F * static_cast<float>(i));
-  }
-  recompute(group, 0.95);
-  const auto expected = to_json(group);
-  group.interval_rule = IntervalRule::widened;
-  recompute(group, 0.95);
-  EXPECT_NE(to_json(group), expected);
-  judge_anew(group, 0.95);
-  EXPECT_EQ(to_json(group), expected);
-  // A search claims nothing, and is not judged.
-  for (Row& row : group.rows) row.role = Role::candidate;
-  group.interval_rule.reset();
-  judge_anew(group, 0.95);
-  EXPECT_FALSE(group.interval_rule.has_value());
 }
 
 TEST(Recompute, TheConfidenceIsTheOneThatWasAskedFor) {

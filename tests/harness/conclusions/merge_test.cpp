@@ -40,17 +40,6 @@ TEST(MergeFiles, ShardsGiveBackThePlan) {
   EXPECT_EQ(merged.provenance.settings.at("shard"), "1/3,2/3,3/3");
 }
 
-TEST(MergeFiles, PoolsCeilings) {
-  ResultFile a = shard("1/2", {1}), b = shard("2/2", {2});
-  a.ceilings = {{"copy_bandwidth", "GB/s", "m", {1, 9}, 5}};
-  b.ceilings = {{"copy_bandwidth", "GB/s", "m", {2}, 2}, {"fp32_rate", "GFLOP/s", "m", {7}, 7}};
-  const ResultFile merged = merge_files({a, b}, {"a.json", "b.json"});
-  ASSERT_EQ(merged.ceilings.size(), 2u);
-  EXPECT_EQ(merged.ceilings[0].samples, (std::vector<double>{1, 9, 2}));
-  EXPECT_EQ(merged.ceilings[0].value, 2);
-  EXPECT_EQ(merged.ceilings[1].value, 7);
-}
-
 TEST(MergeFiles, TheSameGroupTwiceIsAConflict) {
   const std::string error = error_of({shard("1/2", {1, 2}), shard("2/2", {3, 2})});
   EXPECT_TRUE(
@@ -96,26 +85,6 @@ TEST(MergeFiles, ProvenanceCoversAllFiles) {
   EXPECT_TRUE(from.dirty);
   EXPECT_EQ(from.commit, a.provenance.commit + ",fedc");
   EXPECT_EQ(from.date_utc, "2026-11-20T00:00:00Z");
-}
-
-TEST(MergeSessions, TheSameGroupsOfSeveralRunsBecomeSessions) {
-  const ResultFile later = run_on("one", "2026-11-22T10:00:00Z", {1, 2});
-  const ResultFile earlier = run_on("two", "2026-11-21T10:00:00Z", {1, 2});
-  const Merged merged = merge({later, earlier}, {"later.json", "earlier.json"});
-  EXPECT_TRUE(merged.notes.empty());
-  const auto& sessions = merged.file.provenance.sessions;
-  ASSERT_EQ(sessions.size(), 2u);
-  EXPECT_EQ(sessions[0].uuid_hash, "two");  // the first in time
-  EXPECT_EQ(sessions[1].device_state.at("temperature_c"), "40");
-  EXPECT_GT(sessions[0].wall_s, 0);
-  EXPECT_EQ(merged.file.provenance.device.uuid_hash, "two");
-  ASSERT_EQ(merged.file.groups.size(), 4u);
-  EXPECT_EQ(merged.file.groups[0].session, 0);
-  EXPECT_EQ(merged.file.groups[3].session, 1);
-  for (const GroupResult& group : merged.file.groups) EXPECT_TRUE(group.warnings.empty());
-  // What is written is read again, with all that is checked then.
-  const ResultFile again = result_from_json(to_json(merged.file));
-  EXPECT_EQ(to_json(again), to_json(merged.file));
 }
 
 TEST(MergeSessions, PartsOnTwoGpusAreASessionOnEach) {
@@ -164,19 +133,6 @@ TEST(MergeSessions, AllAreJudgedByTheNewestRuleOfIntervals) {
     EXPECT_EQ(group.rows[2].time_ms->coverage, 0.95);
     EXPECT_EQ(group.rows[2].time_ms->high, merged.groups[0].rows[2].time_ms->high);
   }
-}
-
-TEST(MergeSessions, MoreRunsJoinAFileOfSessions) {
-  const ResultFile a = run_on("one", "2026-11-20T10:00:00Z", {1}),
-                   b = run_on("two", "2026-11-21T10:00:00Z", {1}),
-                   c = run_on("one", "2026-11-22T10:00:00Z", {1});
-  const ResultFile at_once = merge_files({a, b, c}, {"a", "b", "c"});
-  const ResultFile in_turn = merge_files({merge_files({a, b}, {"a", "b"}), c}, {"ab", "c"});
-  EXPECT_EQ(to_json(at_once), to_json(in_turn));
-  EXPECT_TRUE(contains(message_of<ResultError>([&] {
-                         merge_files({in_turn, b}, {"abc", "b"});
-                       }),
-                       "abc (session 2) and b cannot be merged, both have the group"));
 }
 
 TEST(MergeSessions, APartialSessionIsSaid) {

@@ -217,38 +217,12 @@ TEST(Selection, APatternThatMatchesNoVariantMeansMicrobenchmarks) {
   }
 }
 
-TEST(Selection, WhatMatchesNothingIsAnsweredWithTheNearestNames) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"alhpa", "'alhpa' matches no variant and no microbenchmark: did you mean alpha"},
-      {"alpha/tme", "did you mean alpha/tma"},
-      {"vendor", "did you mean */vendor"},
-      {"dsm/step", "dsm/steps"}};
-  for (const auto& [pattern, error] : cases) {
-    EXPECT_TRUE(
-        contains(message_of<UsageError>([&, &pattern = pattern] { select({pattern}); }), error));
-  }
-  EXPECT_THROW(select_apps({"dsm"}), UsageError) << "tune and verify work on apps";
-}
-
 const AppToPlan app_of_sizes("alpha");
 
 Device device_with(std::size_t free_bytes) {
   Device d;
   d.free_bytes = free_bytes;
   return d;
-}
-
-TEST(Sizes, GivenOneByOneBelongToOneApp) {
-  SizeRequest request;
-  request.given = {"n=7", "n=8"};
-  const auto sizes = sizes_of(app_of_sizes, request, 1);
-  ASSERT_EQ(sizes.size(), 2u);
-  EXPECT_EQ(sizes[1].integer("n"), 8);
-  EXPECT_TRUE(
-      contains(message_of<UsageError>([&] { sizes_of(app_of_sizes, request, 2); }), "one app"));
-  request.preset = Preset::quick;
-  EXPECT_TRUE(
-      contains(message_of<UsageError>([&] { sizes_of(app_of_sizes, request, 1); }), "exclude"));
 }
 
 TEST(Sizes, ThatDoNotFitAreRefusedOnlyWhenGivenOneByOne) {

@@ -111,43 +111,6 @@ TEST(Plan, HasTheCounterpartOfASpellingEvenWhenItsStrategyIsNotSelected) {
             0u);
 }
 
-TEST(Plan, SurvivesTheWayToTheChild) {
-  PlannedGroup g;
-  g.key = GroupKey{"planned", find_app("planned")->sizes(Preset::quick).front(), CacheMode::hot,
-                   LaunchMode::graph};
-  g.preset = Preset::quick;
-  g.seed = UINT64_MAX;
-  g.effort = {3, 7, 1.25, 0.125, 0.875, true, true};
-  g.rows = rows_for({"planned"}, {Role::iso, Role::best});
-  g.rows[1].excluded = "crashed before";
-  g.rows[1].schedule = "wide";
-  g.rows[1].matches = "planned/tma";
-  g.rows[1].by_schedule = {{"wide", "wide/5", "tuned at n=10"}};
-  const PlannedGroup back = planned_group_from_json(to_json(g));
-  EXPECT_EQ(to_json(back), to_json(g));
-  EXPECT_EQ(back.seed, UINT64_MAX);
-  EXPECT_EQ(back.rows[1].excluded, "crashed before");
-  EXPECT_EQ(back.rows[1].schedule, "wide");
-  EXPECT_EQ(back.rows[1].matches, "planned/tma");
-  ASSERT_EQ(back.rows[1].by_schedule.size(), 1u);
-  EXPECT_EQ(back.rows[1].by_schedule[0].config, "wide/5");
-}
-
-TEST(Studies, HaveNamesOfTheirOwnAndSaySomething) {
-  std::set<std::string_view> names;
-  for (const Study& study : studies()) {
-    EXPECT_TRUE(names.insert(study.name).second) << study.name;
-    EXPECT_FALSE(study.summary.empty()) << study.name;
-    EXPECT_FALSE(study.caches.empty()) << study.name;
-    EXPECT_FALSE(study.launches.empty()) << study.name;
-    EXPECT_EQ(&find_study(std::string(study.name)), &study);
-    // 15 rounds are what an interval of 95 %, corrected for a group's comparisons, needs.
-    EXPECT_GE(study.effort.max_rounds, 15) << study.name;
-    EXPECT_GE(study.effort.max_rounds, study.effort.min_rounds) << study.name;
-  }
-  for (const std::string& id : inventory_names()) EXPECT_FALSE(names.count(id)) << id;
-}
-
 TEST(Effort, WhatIsAskedForOutweighsWhatIsOwn) {
   Effort own;
   own.max_rounds = 41;

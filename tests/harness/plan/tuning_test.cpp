@@ -68,29 +68,6 @@ TEST(Tuning, TakesTheExactSizeAndModeBeforeTheNearest) {
   for (const auto& [wanted, config] : cases) EXPECT_EQ(choice_of(t, wanted).config, config);
 }
 
-TEST(Tuning, SurvivesTheDisk) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "tuning.json";
-  TuningTable t;
-  auto e = entry(size("1000", "999"), "winner");
-  e.table.push_back({"winner", RowStatus::ok, "", 1.5, 1.4, 1.6, 15});
-  e.table.push_back({"loser", RowStatus::skipped, "does not fit"});
-  e.equal = {"as good"};
-  t.record(e);
-  t.write(path);
-  const TuningTable back = TuningTable::read(path);
-  ASSERT_EQ(back.entries().size(), 1u);
-  const TuningEntry& b = back.entries().front();
-  EXPECT_EQ(b.equal, e.equal);
-  EXPECT_EQ(b.size.to_string(), e.size.to_string());
-  ASSERT_EQ(b.table.size(), 2u);
-  EXPECT_EQ(b.table[0].median_ms, 1.5);
-  EXPECT_EQ(b.table[0].n, 15);
-  EXPECT_FALSE(b.table[1].median_ms);
-  EXPECT_EQ(b.table[1].reason, "does not fit");
-  EXPECT_EQ(choice_of(back, case_at(size("1000", "999"))).config, "winner");
-}
-
 TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
   const TemporaryFolder folder;
   const std::string path = folder / "tuning.json";
@@ -183,51 +160,6 @@ TEST(TuningEntry, TheFastestThatMayBeChosenWins) {
   search.rows = {candidate("pathfinder/dsm", "cluster of one", 1),
                  candidate("pathfinder/dsm", "broken", 0)};
   EXPECT_EQ(tuning_entry(search, v, "GPU A").config, "");
-}
-
-/// A candidate with a sample in each round.
-Row sampled(const std::string& config, const std::vector<double>& times) {
-  Row row = candidate("app/tma", config, 1);
-  for (std::size_t round = 0; round < times.size(); ++round) {
-    row.samples.push_back({static_cast<int>(round), 0, static_cast<float>(times[round])});
-  }
-  row.time_ms = median_interval(times, 0.95);
-  return row;
-}
-
-/// `ms` with a slow drift that all configs share, and noise of the config's own, in 15 rounds.
-std::vector<double> noisy(double ms, int phase, double noise) {
-  constexpr double pattern[] = {0, 1, -1, 0.5, -0.5, 0.25, -0.25};
-  std::vector<double> times;
-  for (int round = 0; round < 15; ++round) {
-    times.push_back(ms * (1 + 0.02 * round) * (1 + noise * pattern[(3 * round + phase) % 7]));
-  }
-  return times;
-}
-
-TEST(TuningEntry, WhatIsNotToldApartFromTheWinnerIsSaid) {
-  const Variant v = searched("app/tma", {{"slow"}, {"one"}, {"other"}, {"reference", "", true}});
-  GroupResult search;
-  search.key = {"app", Parameters{}, CacheMode::cold, LaunchMode::graph};
-  // One per cent apart under a drift of 28 per cent, which is the same in all rows of a round.
-  search.rows = {sampled("slow", noisy(1.01, 0, 0.001)), sampled("one", noisy(1.0001, 1, 0.001)),
-                 sampled("other", noisy(1, 2, 0.001)), sampled("reference", noisy(1, 3, 0.001))};
-  const TuningEntry one = tuning_entry(search, v, "GPU A");
-  EXPECT_EQ(one.config, "other");
-  EXPECT_EQ(one.equal, std::vector<std::string>{"one"});
-
-  search.rows = {sampled("slow", noisy(1.01, 0, 0.02)), sampled("one", noisy(1, 1, 0.02)),
-                 sampled("other", noisy(1, 2, 0.02))};
-  EXPECT_EQ(tuning_entry(search, v, "GPU A").equal.size(), 2u) << "nothing is told apart";
-
-  search.rows = {sampled("slow", noisy(1.01, 0, 0)), sampled("other", noisy(1, 2, 0))};
-  const TuningEntry clear = tuning_entry(search, v, "GPU A");
-  EXPECT_EQ(clear.config, "other");
-  EXPECT_TRUE(clear.equal.empty());
-
-  search.rows = {sampled("slow", {1.01, 1.01, 1.01}), sampled("other", {1, 1, 1})};
-  EXPECT_EQ(tuning_entry(search, v, "GPU A").equal, std::vector<std::string>{"slow"})
-      << "three rounds are too few to tell anything apart";
 }
 
 Device model(const std::string& name, int compute_capability, int sm_count) {

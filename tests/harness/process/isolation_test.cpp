@@ -127,16 +127,6 @@ NcuOutput golden_output(const std::string& name) {
   return parse_ncu_output(read_text(path), name);
 }
 
-TEST(NcuOutput, TheRawPageHasAColumnForEachMetricAndALineOfUnits) {
-  const NcuOutput output = golden_output("raw.csv");
-  ASSERT_EQ(output.results.size(), 2u);
-  // Its units are as they are printed: the program asks for base units.
-  EXPECT_DOUBLE_EQ(output.results[0].at("dram__bytes_read.sum"), 4.21);
-  EXPECT_DOUBLE_EQ(output.results[0].at("smsp__inst_executed.sum"), 1204224);
-  EXPECT_FALSE(output.results[0].contains("Process ID"));
-  EXPECT_TRUE(output.errors.empty());
-}
-
 /// Printed by version 2025.3 on an H100, some of its columns.
 TEST(NcuOutput, IsReadAsItWasPrinted) {
   const NcuOutput output = golden_output("h100.csv");

@@ -271,8 +271,6 @@ TEST(ResultFileOnDisk, BeginsWithItsCeilings) {
   EXPECT_TRUE(beginning.groups.empty());
 }
 
-using Json = nlohmann::ordered_json;
-
 const Json document = {
     {"ceilings", Json::array()},
     {"groups", {{{"key", 1}, {"rows", {{{"a", "x\n"}}, {{"a", 2}}}}, {"w", 0}}}}};
@@ -366,57 +364,42 @@ TEST(Gzip, StopsAtItsBoundAndAtTheLinesAskedFor) {
   EXPECT_EQ(gzip(text).substr(4, 4), std::string(4, '\0'));  // no time stamp
 }
 
-struct Probe {
-  double voltage = 0;
-  std::optional<CacheMode> mode{};
-  int count = 0;
-};
-
-}  // namespace
-
-/// What adding a field costs: a member above, a line here. Everything below follows.
-template <>
-struct Fields<Probe> {
-  static constexpr std::string_view name = "probe";
-  static constexpr auto list =
-      fields(field("voltage", &Probe::voltage, {.meaning = "in V", .least = 0, .above = true}),
-             field("mode", &Probe::mode, {.optional = true}), field("count", &Probe::count));
-};
-
-namespace {
-
-TEST(Field, OneDeclarationIsWritten) {
-  const Probe probe{1.5, CacheMode::hot, 3};
-  EXPECT_EQ(written(probe, any_value, Place()).dump(), R"({"voltage":1.5,"mode":"hot","count":3})");
-  EXPECT_EQ(written(Probe{1, {}, 0}, any_value, Place()).dump(), R"({"voltage":1.0,"count":0})");
-  EXPECT_EQ(message_of<ResultError>([] { written(Probe{}, any_value, Place()); }),
-            "voltage: is not positive");
+TEST(Counters, ComeFromTheFirstMetricThatWasCounted) {
+  const std::string newer = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+                    older = "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active";
+  EXPECT_DOUBLE_EQ(*counters_of({{newer, 50}, {older, 70}}).tensor_use, 0.5);
+  EXPECT_DOUBLE_EQ(*counters_of({{older, 70}}).tensor_use, 0.7);
+  EXPECT_EQ(counters_of({}).tensor_use, std::nullopt);
 }
 
-TEST(Field, TheSameDeclarationIsRead) {
-  const auto probe_from = [](const std::string& text) {
-    const Json json = Json::parse(text);
-    Probe probe;
-    read(At(json), any_value, probe);
-    return probe;
-  };
-  EXPECT_EQ(probe_from(R"({"voltage":1.5,"mode":"hot","count":3})").mode, CacheMode::hot);
-  EXPECT_FALSE(probe_from(R"({"voltage":1.5,"count":3})").mode.has_value());
-  EXPECT_EQ(message_of<ResultError>([&] { probe_from(R"({"voltage":-1,"count":3})"); }),
-            "voltage: expected a positive number, found -1");
-  EXPECT_EQ(
-      message_of<ResultError>([&] { probe_from(R"({"voltage":1,"mode":"warm","count":3})"); }),
-      "mode: expected cold or hot, found \"warm\"");
-  EXPECT_EQ(message_of<ResultError>([&] { probe_from(R"({"voltage":1})"); }), "count: is missing");
+TEST(Counters, AreInTheUnitsOfTheFields) {
+  const Counters c =
+      counters_of({{"gpu__time_duration.sum", 2.5e6},
+                   {"dram__bytes_read.sum", 1e9},
+                   {"smsp__issue_active.avg.per_cycle_active", 0.4},
+                   {"l1tex__m_xbar2l1tex_read_sectors.sum", 2},
+                   {"sm__pipe_tma_cycles_active.avg.pct_of_peak_sustained_active", -0.05}});
+  EXPECT_DOUBLE_EQ(*c.time_ms, 2.5);
+  EXPECT_DOUBLE_EQ(*c.dram_read_bytes, 1e9);
+  EXPECT_DOUBLE_EQ(*c.issue_slots, 0.4);
+  EXPECT_DOUBLE_EQ(*c.sm_read_bytes, 64);
+  EXPECT_DOUBLE_EQ(*c.tma_use, 0);  // a difference of counts, by its noise below nothing
 }
 
-TEST(Field, TheSameDeclarationIsInTheSchema) {
-  Json definitions = Json::object();
-  EXPECT_EQ(schema_of<Probe>(any_value, definitions).dump(), R"({"$ref":"#/$defs/probe"})");
-  EXPECT_EQ(definitions["probe"]["required"].dump(), R"(["voltage","count"])");
-  EXPECT_EQ(definitions["probe"]["properties"].dump(),
-            R"({"voltage":{"type":"number","exclusiveMinimum":0,"description":"in V"},)"
-            R"("mode":{"enum":["cold","hot"]},"count":{"type":"integer","minimum":0}})");
+TEST(Counters, EveryOneHasAMetricAndAMeaningOfItsOwn) {
+  std::set<std::string_view> meanings;
+  std::size_t fields = 0;
+  for_each_field<Counters>([&](const auto& field) {
+    ++fields;
+    EXPECT_TRUE(meanings.insert(field.rules.meaning).second) << field.name;
+    EXPECT_FALSE(field.rules.meaning.empty()) << field.name;
+    if constexpr (requires { field.metrics; }) {
+      EXPECT_NE(field.metrics.find("__"), std::string_view::npos) << field.name;
+    }
+  });
+  EXPECT_GT(fields, 15u);
+  const std::vector<std::string> metrics = counted_metrics();
+  EXPECT_EQ(std::set<std::string>(metrics.begin(), metrics.end()).size(), metrics.size());
 }
 
 /// Every object of a document beside the definition that describes it.

@@ -321,54 +321,5 @@ TEST(Readings, HaveTheWaitByBothClocks) {
   EXPECT_TRUE(readings_of({}).empty());
 }
 
-/// stderr of `action` where it is a terminal.
-template <class Action>
-std::string on_a_terminal(const Action& action) {
-  const int reader = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-  if (reader < 0 || ::grantpt(reader) != 0 || ::unlockpt(reader) != 0) return "no terminal here";
-  const int terminal = ::open(::ptsname(reader), O_RDWR | O_NOCTTY);
-  termios settings{};
-  ::tcgetattr(terminal, &settings);
-  ::cfmakeraw(&settings);  // else it would write "\r\n" for "\n"
-  ::tcsetattr(terminal, TCSANOW, &settings);
-  const int before = ::dup(STDERR_FILENO);
-  ::dup2(terminal, STDERR_FILENO);
-  action();
-  ::dup2(before, STDERR_FILENO);
-  ::close(before);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = ::read(reader, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<std::size_t>(n));
-  }
-  ::close(terminal);
-  ::close(reader);
-  return text;
-}
-
-TEST(Progress, RewritesOneLineOfATerminal) {
-  const std::string text = on_a_terminal([] {
-    Progress progress(2, 90);
-    progress.begin("hotspot 8192", 60);
-    progress.note("round 3");
-    progress.end("tma 1.18x");
-  });
-  EXPECT_EQ(text,
-            "\r[1/2] hotspot 8192  ETA 1:30\x1b[K"
-            "\r[1/2] hotspot 8192: round 3\x1b[K"
-            "\r\x1b[K[1/2] hotspot 8192: tma 1.18x (ETA 0:00)\n");
-}
-
-TEST(Progress, CutsALineThatATerminalWouldWrap) {
-  const std::string text = on_a_terminal([] {
-    Progress progress(1, 1);
-    progress.begin("nw", 1);
-    progress.note(std::string(500, 'x'));
-  });
-  const std::size_t last = text.rfind('\r');
-  EXPECT_TRUE(contains(text.substr(last), "\r[1/1] nw: xxx"));
-  EXPECT_LT(text.size() - last, 120U);
-}
-
 }  // namespace
 }  // namespace amasia

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -70,21 +69,6 @@ TEST(PairedRatio, IsReferenceOverCandidateByPairs) {
   EXPECT_TRUE(r.resolved);
 }
 
-TEST(PairedRatio, AnIntervalThatTouchesOneIsNotResolved) {
-  const std::vector<double> ones(8, 1.0);
-  EXPECT_FALSE(paired_ratio(ones, ones, 0.95).resolved);
-  EXPECT_FALSE(paired_ratio({1, 2, 2, 2, 2, 2}, {1, 1, 1, 1, 1, 1}, 0.95).resolved);
-  EXPECT_TRUE(paired_ratio({1.01, 2, 2, 2, 2, 2}, {1, 1, 1, 1, 1, 1}, 0.95).resolved);
-  EXPECT_TRUE(paired_ratio({0.99, 0.5, 0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1, 1, 1}, 0.95).resolved);
-}
-
-TEST(PairedRatio, TooFewPairsResolveNothing) {
-  // Far from 1, but five pairs cover 0.9375 < 0.95 at most.
-  const RatioInterval r = paired_ratio({9, 9, 9, 9, 9}, {1, 1, 1, 1, 1}, 0.95);
-  EXPECT_EQ(r.coverage, 0.9375);
-  EXPECT_FALSE(r.resolved);
-}
-
 TEST(PairedRatio, RefusesNonsense) {
   EXPECT_THROW(paired_ratio({1, 2}, {1}, 0.95), std::invalid_argument);
   EXPECT_THROW(paired_ratio({}, {}, 0.95), std::invalid_argument);
@@ -100,37 +84,6 @@ TEST(CorrectedConfidence, SharesTheErrorAmongTheComparisons) {
   EXPECT_THROW(corrected_confidence(1.5, 3), std::invalid_argument);
 }
 
-TEST(MedianInterval, AnInflatedVarianceMovesTheEndsAwayInRanks) {
-  std::vector<double> values;
-  for (int i = 1; i <= 41; ++i) values.push_back(i);
-  const MedianInterval exact = median_interval(values, 0.95);
-  EXPECT_EQ(exact.low, 14);  // 7 ranks from the middle, 21
-  EXPECT_EQ(exact.high, 28);
-  const MedianInterval wide = median_interval(values, 0.95, 4);
-  EXPECT_EQ(wide.low, 7);
-  EXPECT_EQ(wide.high, 35);
-  EXPECT_EQ(wide.coverage, exact.coverage);
-  EXPECT_EQ(wide.median, 21);
-  EXPECT_EQ(median_interval(values, 0.95, 2).low, 11);  // 9.9 ranks, the next beyond
-
-  // 20 ranks are what there is: as independent values 2 ranks from the middle have it, times 10.
-  const MedianInterval beyond = median_interval(values, 0.95, 100);
-  EXPECT_EQ(beyond.low, 1);
-  EXPECT_EQ(beyond.high, 41);
-  EXPECT_LT(beyond.coverage, 0.5);
-  EXPECT_GT(beyond.coverage, 0.4);
-  EXPECT_EQ(median_interval({1, 2, 3, 4, 5, 6, 7, 8, 9}, 0.95, 1e6).coverage, 0);
-  EXPECT_THROW(median_interval(values, 0.95, 0.5), std::invalid_argument);
-}
-
-TEST(PairedRatio, ThatIsWidenedBeyondItsSampleResolvesNothing) {
-  const std::vector<double> slow(12, 2.0), quick(12, 1.0);
-  EXPECT_TRUE(paired_ratio(slow, quick, 0.95).resolved);
-  EXPECT_TRUE(paired_ratio(slow, quick, 0.95, 1.2).resolved);
-  EXPECT_FALSE(paired_ratio(slow, quick, 0.95, 9).resolved);
-  EXPECT_EQ(quotients({4, 6, 1}, {2, 3}), (std::vector<double>{2, 2}));
-}
-
 class Schedules : public testing::TestWithParam<int> {};
 
 TEST_P(Schedules, EveryRoundHoldsEveryEntryOnce) {
@@ -143,28 +96,20 @@ TEST_P(Schedules, EveryRoundHoldsEveryEntryOnce) {
   }
 }
 
-TEST_P(Schedules, EveryEntryTakesEveryPositionEquallyOften) {
+TEST_P(Schedules, EveryEntryTakesEveryPositionAndFollowsEveryOtherEquallyOften) {
   const int n = GetParam(), rounds = rounds_per_cycle(n);
-  std::map<std::pair<int, int>, int> times;
+  std::map<std::pair<int, int>, int> places, followers;
   for (int round = 0; round < rounds; ++round) {
     const std::vector<int> order = round_order(n, round);
-    for (int position = 0; position < n; ++position) ++times[{order[position], position}];
-  }
-  EXPECT_EQ(times.size(), static_cast<std::size_t>(n * n));
-  for (const auto& [place, count] : times) EXPECT_EQ(count, rounds / n);
-}
-
-TEST_P(Schedules, EveryEntryFollowsEveryOtherEquallyOften) {
-  const int n = GetParam(), rounds = rounds_per_cycle(n);
-  std::map<std::pair<int, int>, int> times;
-  for (int round = 0; round < rounds; ++round) {
-    const std::vector<int> order = round_order(n, round);
-    for (int position = 1; position < n; ++position) {
-      ++times[{order[position - 1], order[position]}];
+    for (int position = 0; position < n; ++position) {
+      ++places[{order[position], position}];
+      if (position > 0) ++followers[{order[position - 1], order[position]}];
     }
   }
-  EXPECT_EQ(times.size(), static_cast<std::size_t>(n * (n - 1)));
-  for (const auto& [pair, count] : times) EXPECT_EQ(count, rounds / n);
+  EXPECT_EQ(places.size(), static_cast<std::size_t>(n * n));
+  EXPECT_EQ(followers.size(), static_cast<std::size_t>(n * (n - 1)));
+  for (const auto& [place, count] : places) EXPECT_EQ(count, rounds / n);
+  for (const auto& [pair, count] : followers) EXPECT_EQ(count, rounds / n);
 }
 
 TEST_P(Schedules, RepeatsAfterACycleAndNotBefore) {
@@ -287,64 +232,6 @@ TEST(BinomialUpperTail, IsTheSumOfItsTerms) {
   EXPECT_NEAR(binomial_upper_tail(3, 2, 0.2), 3 * 0.04 * 0.8 + 0.008, 1e-12);
   EXPECT_EQ(binomial_upper_tail(5, 6, 0.5), 0);
   EXPECT_NEAR(binomial_upper_tail(1000, 1, 1e-3), 1 - std::pow(0.999, 1000), 1e-9);
-}
-
-TEST(SerialCorrelation, KnownSeries) {
-  // Ranks 0, 1, 2, 3, 4 about 2: (2 + 0 + 0 + 2) / 10.
-  EXPECT_DOUBLE_EQ(serial_correlation({1, 2, 30, 400, 5000}), 0.4);
-  // Up and down: ranks 0, 3, 1, 4, 2: (-2 - 1 - 2 + 0) / 10.
-  EXPECT_DOUBLE_EQ(serial_correlation({1, 8, 2, 9, 3}), -0.5);
-  // Equal values share their rank: 0.5, 0.5, 2.5, 2.5 about 1.5: (1 - 1 + 1) / 4.
-  EXPECT_DOUBLE_EQ(serial_correlation({1, 1, 2, 2}), 0.25);
-  EXPECT_EQ(serial_correlation({1, 1, 1, 1}), 0);
-  EXPECT_EQ(serial_correlation({1, 2}), 0);
-}
-
-/// Values of which each keeps a share of the last one's distance from 0.
-std::vector<double> series(int n, double kept, std::mt19937_64& random) {
-  std::normal_distribution<double> normal;
-  std::vector<double> values{normal(random)};
-  while (static_cast<int>(values.size()) < n) {
-    values.push_back(kept * values.back() + std::sqrt(1 - kept * kept) * normal(random));
-  }
-  return values;
-}
-
-TEST(VarianceInflation, KnownSeries) {
-  EXPECT_EQ(variance_inflation({1, 2, 3, 4, 5, 6, 7}), 1);  // too few
-  EXPECT_EQ(variance_inflation({1, 1, 1, 1, 1, 1, 1, 1, 1}), 1);
-  EXPECT_EQ(variance_inflation({1, 9, 2, 8, 3, 7, 4, 6, 5}), 1);  // not more alike than by chance
-  // 0, 1, ..., 7 about 3.5: 26.25 / 42 = 0.625, without its bias (8 * 0.625 + 1) / 4, which is
-  // beyond the most.
-  EXPECT_NEAR(variance_inflation({1, 2, 3, 4, 5, 6, 7, 8}), 99, 1e-9);
-  // 133.25 of 340, and without its bias (16 r + 1) / 12; plots/statistics/intervals.py has it, too.
-  const std::vector<double> pairs{5, 6, 1, 2, 13, 14, 15, 16, 3, 4, 11, 12, 7, 8, 9, 10};
-  EXPECT_DOUBLE_EQ(serial_correlation(pairs), 133.25 / 340);
-  EXPECT_DOUBLE_EQ(variance_inflation(pairs), 4.074626865671641);
-}
-
-TEST(VarianceInflation, KeepsTheCoverageOfAMedianWhereValuesDependOnEachOther) {
-  std::mt19937_64 random(3);
-  constexpr int all = 4000;
-  struct Case {
-    int n;
-    double kept, least, most_without;  // of the coverage that is to be 95 %
-  };
-  // What chance hides stays: of 17 values one cannot tell that half is kept.
-  for (const Case& c :
-       {Case{51, 0, 0.93, 1}, Case{51, 0.5, 0.93, 0.84}, Case{51, 0.8, 0.93, 0.62},
-        Case{200, 0.3, 0.93, 0.92}, Case{200, 0.8, 0.93, 0.62}, Case{17, 0.5, 0.86, 0.84}}) {
-    int with = 0, without = 0;
-    for (int i = 0; i < all; ++i) {
-      const std::vector<double> values = series(c.n, c.kept, random);
-      const auto holds = [](const MedianInterval& m) { return m.low <= 0 && 0 <= m.high; };
-      const MedianInterval wide = median_interval(values, 0.95, variance_inflation(values));
-      with += wide.coverage < 0.95 || holds(wide);  // one that covers too little says nothing
-      without += holds(median_interval(values, 0.95));
-    }
-    EXPECT_GE(with, c.least * all) << c.n << " values, kept " << c.kept;
-    EXPECT_LE(without, c.most_without * all) << c.n << " values, kept " << c.kept;
-  }
 }
 
 void expect_near(double found, const nlohmann::ordered_json& expected) {

@@ -191,29 +191,6 @@ TEST(Wrapped, NoLineIsLongerThanAsked) {
 
 // What becomes of streams that are closed, full or gone: tests/cli/test_stub.py.
 
-Table sample() {
-  Table table;
-  table.columns = {{"name"}, {"time_ms", true}, {"runs"}, {"share"}, {"ok"}};
-  table.add({std::string("a,\"b\"|\nc"), Estimate{1.0 / 3, 0.25, 0.5}, std::int64_t{7}, 0.1, true});
-  table.add({std::string("d"), {}, {}, {}, false});
-  return table;
-}
-
-TEST(Table, Markdown) {
-  EXPECT_EQ(to_markdown(sample()),
-            "| name | time_ms | runs | share | ok |\n"
-            "| --- | ---: | ---: | ---: | --- |\n"
-            "| a,\"b\"\\| c | 0.3333 [0.2500, 0.5000] | 7 | 0.1000 | yes |\n"
-            "| d | - | - | - | no |\n");
-}
-
-TEST(Table, CsvQuotesAndKeepsAllDigits) {
-  EXPECT_EQ(to_csv(sample()),
-            "name,time_ms,time_ms_low,time_ms_high,runs,share,ok\n"
-            "\"a,\"\"b\"\"|\nc\",0.3333333333333333,0.25,0.5,7,0.1,true\n"
-            "d,,,,,,false\n");
-}
-
 TEST(Csv, ReadsQuotesCommentsAndEmptyFields) {
   const CsvTable t = parse_csv("# a, b\na,b\n1,\"x, \"\"y\"\"\"\n,\n", "t");
   EXPECT_EQ(t.columns, (std::vector<std::string>{"a", "b"}));
