@@ -41,11 +41,6 @@ std::string objection_to_pattern(const std::string& text) {
   return {};
 }
 
-/// A default that only the text knows: what it stands for is decided later.
-CLI::Option* defaulting_to(CLI::Option* option, const std::string& text) {
-  return option->default_str(text);
-}
-
 template <class Enum>
 std::vector<std::string> words_of(const std::vector<Enum>& values) {
   std::vector<std::string> words;
@@ -66,20 +61,22 @@ void add_choice_list(CLI::App& command, const std::string& flag, std::vector<Enu
     target.clear();
     for (const std::string& word : given) target.push_back(from_word<Enum>(word));
   };
-  defaulting_to(command.add_option_function<std::vector<std::string>>(flag, take, help)
-                    ->allow_extra_args(false)  // the next word is a pattern, not one more value
-                    ->delimiter(',')
-                    ->check(one_of(words_of(choices)))
-                    ->type_name("LIST"),
-                target.empty() ? "the study's" : list_of(target));
+  command.add_option_function<std::vector<std::string>>(flag, take, help)
+      ->allow_extra_args(false)  // the next word is a pattern, not one more value
+      ->delimiter(',')
+      ->check(one_of(words_of(choices)))
+      ->type_name("LIST")
+      ->default_str(target.empty() ? "the study's" : list_of(target));
 }
 
 template <class Number>
 void add_number(CLI::App& command, const std::string& flag, Number& target,
                 const CLI::Validator& check, const std::string& value, const std::string& otherwise,
                 const std::string& help) {
-  defaulting_to(command.add_option(flag, target, help)->transform(check)->type_name(value),
-                otherwise);
+  command.add_option(flag, target, help)
+      ->transform(check)
+      ->type_name(value)
+      ->default_str(otherwise);
 }
 
 }  // namespace
@@ -105,34 +102,32 @@ void add_patterns(CLI::App& command, std::vector<std::string>& patterns, bool do
     const bool document = documents && !inventory_rows(text).empty();
     return document ? std::string() : objection_to_pattern(text);
   };
-  defaulting_to(command
-                    .add_option("patterns", patterns,
-                                "variants by glob: pathfinder, '*/tma', hotspot/dsm; else "
-                                "microbenchmarks: memory/latency, 'memory/*'")
-                    ->check(CLI::Validator(objection, ""))
-                    ->type_name("PATTERN"),
-                "all variants");
+  command
+      .add_option("patterns", patterns,
+                  "variants by glob: pathfinder, '*/tma', hotspot/dsm; else "
+                  "microbenchmarks: memory/latency, 'memory/*'")
+      ->check(CLI::Validator(objection, ""))
+      ->type_name("PATTERN")
+      ->default_str("all variants");
 }
 
 void add_given_sizes(CLI::App& command, SizeRequest& sizes, const std::string& otherwise) {
-  defaulting_to(command.add_option("--size", sizes.given, "one size of one app (repeatable)")
-                    ->allow_extra_args(false)
-                    ->type_name("NAME=VALUE,..."),
-                otherwise);
+  command.add_option("--size", sizes.given, "one size of one app (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE,...")
+      ->default_str(otherwise);
 }
 
 void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own) {
   sizes.otherwise = own;
-  const std::string preset(word_of(own));
   add_given_sizes(command, sizes, "the preset's");
-  defaulting_to(
-      command
-          .add_option_function<std::string>(
-              "--preset", [&sizes](const std::string& name) { sizes.preset = preset_from(name); },
-              "the sizes of a preset")
-          ->check(one_of(words_of(all_values<Preset>())))
-          ->type_name("NAME"),
-      preset);
+  command
+      .add_option_function<std::string>(
+          "--preset", [&sizes](const std::string& name) { sizes.preset = preset_from(name); },
+          "the sizes of a preset")
+      ->check(one_of(words_of(all_values<Preset>())))
+      ->type_name("NAME")
+      ->default_str(std::string(word_of(own)));
 }
 
 void add_modes(CLI::App& command, CampaignRequest& campaign) {
@@ -206,7 +201,7 @@ void add_dry_run(CLI::App& command, bool& dry_run) {
 
 void add_output(CLI::App& command, const std::string& flag, std::string& path,
                 const std::string& help, const std::string& otherwise) {
-  defaulting_to(command.add_option(flag, path, help)->type_name("FILE"), otherwise);
+  command.add_option(flag, path, help)->type_name("FILE")->default_str(otherwise);
 }
 
 void add_keeping(CLI::App& command, SessionOptions& session) {
@@ -236,18 +231,17 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   add_seed(command, r.campaign.seed);
   add_device(command, r.session);
   add_tuning(command, r.tuning);
-  defaulting_to(
-      command
-          .add_option("--records", r.session.records,
-                      "earlier results of this GPU model to compare the ceilings with, or none")
-          ->type_name("FOLDER"),
-      "results/<gpu>");
+  command
+      .add_option("--records", r.session.records,
+                  "earlier results of this GPU model to compare the ceilings with, or none")
+      ->type_name("FOLDER")
+      ->default_str("results/<gpu>");
   add_keeping(command, r.session);
   add_number(command, "--sessions", r.sessions, number_between<std::int64_t>(1, 1000), "N", "1",
              "do all of it so many times: what differs between runs shows in no single one");
-  defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
-                    ->type_name("I/N"),
-                "all of it");
+  command.add_option("--shard", r.shard, "only this part of it, for array jobs")
+      ->type_name("I/N")
+      ->default_str("all of it");
   add_dry_run(command, r.dry_run);
   command.add_flag("--strict", r.strict, "exit 4 when a measurement is not valid");
   command.add_flag("--record-host", r.record_host, "write the host name into the result file");

@@ -36,15 +36,13 @@ constexpr double launch_s = 10e-6;
 constexpr int probes_of_row = 2, probes_in_full = 600;
 
 StoppingRule stopping_rule(const Effort& effort) {
-  StoppingRule rule;
-  rule.min_count = effort.min_rounds;
-  rule.max_count = effort.max_rounds;
-  rule.seconds = effort.seconds;
-  rule.patience = effort.patience;
-  rule.least_count = std::min(effort.min_rounds, least_dependent);
-  rule.precision = effort.precision;
-  rule.confidence = effort.confidence;
-  return rule;
+  return {.min_count = effort.min_rounds,
+          .max_count = effort.max_rounds,
+          .seconds = effort.seconds,
+          .patience = effort.patience,
+          .least_count = std::min(effort.min_rounds, least_dependent),
+          .precision = effort.precision,
+          .confidence = effort.confidence};
 }
 
 class GroupLoop {
@@ -567,12 +565,7 @@ std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<R
 Row row_of(const PlannedRow& planned) {
   const std::string& schedule = planned.schedule;
   const Variant* const variant = find_variant(planned.variant);
-  Row row;
-  row.variant = planned.variant;
-  row.role = planned.role;
-  row.repeat = planned.repeat;
-  row.config = planned.config;
-  row.config_source = planned.config_source;
+  Row row{planned.variant, planned.role, planned.repeat, planned.config, planned.config_source};
   row.schedule = schedule;
   if (variant != nullptr) row.spells = variant->spells;
   if (!schedule.empty()) {
@@ -641,11 +634,7 @@ ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clo
 }
 
 MicrobenchmarkRow row_of(const Point& point, const Device& device) {
-  MicrobenchmarkRow row;
-  row.at = point.at;
-  row.quantity = point.quantity;
-  row.unit = point.unit;
-  row.larger_is_better = point.larger_is_better;
+  MicrobenchmarkRow row{point.at, point.quantity, point.unit, point.larger_is_better};
   row.remark = point.remark;
   row.reason = point.unsupported;
   if (row.reason.empty() && device.compute_capability < point.runs_from) {
@@ -672,15 +661,13 @@ std::string objection_to(const Reading& reading, const MicrobenchmarkRow& row) {
 namespace {
 
 StoppingRule stopping_rule(const PointEffort& effort) {
-  StoppingRule rule;
-  rule.min_count = effort.min_samples;
-  rule.max_count = effort.max_samples;
-  rule.at_max_count = StopReason::sample_limit;
-  rule.seconds = effort.seconds;
-  rule.min_count_in_time = effort.min_samples;
-  rule.precision = effort.precision;
-  rule.confidence = effort.confidence;
-  return rule;
+  return {.min_count = effort.min_samples,
+          .max_count = effort.max_samples,
+          .at_max_count = StopReason::sample_limit,
+          .seconds = effort.seconds,
+          .min_count_in_time = effort.min_samples,
+          .precision = effort.precision,
+          .confidence = effort.confidence};
 }
 
 /// Samples until the interval is narrow, or the limit.
@@ -728,11 +715,7 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
   const Microbenchmark& m = *find_microbenchmark(plan.name);
   const std::vector<Point> points = planned_points(plan, device);
   const StoppingRule rule = stopping_rule(plan.effort);
-  MicrobenchmarkResult result;
-  result.name = m.name;
-  result.question = m.question;
-  result.method = m.method;
-  result.scope = plan.scope;
+  MicrobenchmarkResult result{m.name, m.question, m.method, plan.scope};
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point& point = points[i];
     const int index = static_cast<int>(i);

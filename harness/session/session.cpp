@@ -192,11 +192,7 @@ MicrobenchmarkResult without_points(const PlannedMicrobenchmark& plan,
                                     const std::vector<Point>& points, const Device& device,
                                     RowStatus status, const std::string& reason) {
   const Microbenchmark& m = *find_microbenchmark(plan.name);
-  MicrobenchmarkResult result;
-  result.name = m.name;
-  result.question = m.question;
-  result.method = m.method;
-  result.scope = plan.scope;
+  MicrobenchmarkResult result{m.name, m.question, m.method, plan.scope};
   result.warnings.push_back(reason);
   for (const Point& p : points) {
     MicrobenchmarkRow& row = result.rows.emplace_back(row_of(p, device));

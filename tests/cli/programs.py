@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from plots.data.documents import read_document
 from tests.process import BUILD, executable, run
 
 # For an environment in which there is no GPU, whatever the machine has.
@@ -96,7 +97,8 @@ LEFT_OUT = {"repeat": 0, "reason": "", "fallback": "", "verdict": None, "time_ms
 
 def read_result(path: pathlib.Path) -> dict:
     """A result file, packed or not, to look at: kernels in place of their indices, and what rows
-    leave out."""
+    leave out. Refuses what the schema does not describe."""
+    read_document(path)
     data = path.read_bytes()
     document = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
     for part in [*document["groups"], *document.get("microbenchmarks", [])]:

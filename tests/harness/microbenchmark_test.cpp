@@ -34,7 +34,7 @@ std::vector<Point> two_points(const Device&, Scope scope) {
 
 std::vector<Finding> one_finding(const Device&, const std::vector<MeasuredPoint>& measured) {
   if (measured.empty()) return {};
-  return {{{{"level", "l1"}}, "capacity", "KiB", 1, 1, 2, "By hand"}};
+  return {{{{"level", "l1"}}, "capacity", "KiB", 1, 1, 2, "By\neye | hand"}};
 }
 
 std::vector<Point> asked_points(const Device&, const Coordinates& traits) {

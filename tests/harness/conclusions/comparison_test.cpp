@@ -115,16 +115,6 @@ TEST(CompareRows, WhatEveryRoundShowsIsClaimed) {
   EXPECT_EQ(claims(IntervalRule::widened)["nw/tma best"], "not resolved");
 }
 
-TEST(Claim, OfAnIntervalAcrossOneIsNone) {
-  GroupResult group = sample_group(512);
-  Comparison& tma = group.comparisons[1];
-  ASSERT_EQ(tma.variant, "hotspot/tma");
-  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::faster);
-  tma.speedup.resolved = false;
-  tma.verdict = SpeedVerdict::not_resolved;
-  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::not_resolved);
-}
-
 TEST(Claim, IsNeverSmallerThanTheNoise) {
   const GroupResult group = sample_group(512);
   const auto bypass =
@@ -322,23 +312,6 @@ TEST(Recompute, TheConfidenceIsTheOneThatWasAskedFor) {
                          "provenance.settings.confidence: expected a number between 0 and 1"))
         << wrong;
   }
-}
-
-TEST(Recompute, MicrobenchmarksFromTheirReadings) {
-  ResultFile file;
-  MicrobenchmarkRow row;
-  row.samples = {{1, 10, 5.0, 1980.0}, {2, 20, 6.0, std::nullopt}, {3, 30, 7.0, 1980.0}};
-  row.clock_mhz = 1980;
-  file.microbenchmarks.emplace_back().rows = {row};
-  recompute(file);
-  MicrobenchmarkRow& found = file.microbenchmarks[0].rows[0];
-  EXPECT_EQ(found.value->median, 2);
-  EXPECT_EQ(found.cycles, 20);
-  EXPECT_EQ(found.time_ns, 6);
-  EXPECT_EQ(found.clock_mhz, std::nullopt) << "not every reading has one";
-  found.status = RowStatus::failed;
-  recompute(file);
-  EXPECT_EQ(found.value, std::nullopt);
 }
 
 TEST(Floors, WhatFollowsFromAFloorIsCheckedWhenItIsRead) {

@@ -76,12 +76,15 @@ ResultFile run_on(const std::string& gpu, const std::string& date, const std::ve
   return file;
 }
 
-TEST(MergeFiles, ProvenanceCoversAllFiles) {
+TEST(MergeFiles, ProvenanceAndCeilingsCoverAllFiles) {
   ResultFile a = shard("1/2", {1}), b = shard("2/2", {2});
   b.provenance.dirty = true;
   b.provenance.commit = "fedc";
   b.provenance.date_utc = "2026-11-20T00:00:00Z";
-  const Provenance from = merge_files({a, b}, {"a.json", "b.json"}).provenance;
+  b.ceilings[0].samples.assign(20, 1.0);  // more than the other has
+  const ResultFile merged = merge_files({a, b}, {"a.json", "b.json"});
+  EXPECT_EQ(merged.ceilings[0].value, 1);
+  const Provenance& from = merged.provenance;
   EXPECT_TRUE(from.dirty);
   EXPECT_EQ(from.commit, a.provenance.commit + ",fedc");
   EXPECT_EQ(from.date_utc, "2026-11-20T00:00:00Z");

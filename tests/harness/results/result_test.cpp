@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -262,15 +261,6 @@ TEST(ResultFileOnDisk, IsPackedWhereItsNameSaysSo) {
   EXPECT_EQ(to_text(read_result_file(folder / "b.json")), to_text(sample_results()));
 }
 
-TEST(ResultFileOnDisk, BeginsWithItsCeilings) {
-  const TemporaryFolder folder;
-  write_result_file(folder / "a.json.gz", sample_results());
-  const ResultFile beginning = read_beginning(folder / "a.json.gz");
-  EXPECT_EQ(beginning.ceilings.size(), 3u);
-  EXPECT_EQ(beginning.provenance.device.name, "NVIDIA H200");
-  EXPECT_TRUE(beginning.groups.empty());
-}
-
 const Json document = {
     {"ceilings", Json::array()},
     {"groups", {{{"key", 1}, {"rows", {{{"a", "x\n"}}, {{"a", 2}}}}, {"w", 0}}}}};
@@ -384,91 +374,6 @@ TEST(Counters, AreInTheUnitsOfTheFields) {
   EXPECT_DOUBLE_EQ(*c.issue_slots, 0.4);
   EXPECT_DOUBLE_EQ(*c.sm_read_bytes, 64);
   EXPECT_DOUBLE_EQ(*c.tma_use, 0);  // a difference of counts, by its noise below nothing
-}
-
-TEST(Counters, EveryOneHasAMetricAndAMeaningOfItsOwn) {
-  std::set<std::string_view> meanings;
-  std::size_t fields = 0;
-  for_each_field<Counters>([&](const auto& field) {
-    ++fields;
-    EXPECT_TRUE(meanings.insert(field.rules.meaning).second) << field.name;
-    EXPECT_FALSE(field.rules.meaning.empty()) << field.name;
-    if constexpr (requires { field.metrics; }) {
-      EXPECT_NE(field.metrics.find("__"), std::string_view::npos) << field.name;
-    }
-  });
-  EXPECT_GT(fields, 15u);
-  const std::vector<std::string> metrics = counted_metrics();
-  EXPECT_EQ(std::set<std::string>(metrics.begin(), metrics.end()).size(), metrics.size());
-}
-
-/// Every object of a document beside the definition that describes it.
-void expect_described(const Json& value, const Json& schema, const Json& definitions,
-                      const std::string& place, std::set<std::string>& seen) {
-  if (schema.contains("$ref")) {
-    const std::string name = schema["$ref"].get<std::string>().substr(8);
-    seen.insert(name);
-    return expect_described(value, definitions[name], definitions, place, seen);
-  }
-  if (value.is_array() && schema.contains("items")) {
-    for (const Json& item : value) {
-      expect_described(item, schema["items"], definitions, place + "[]", seen);
-    }
-  }
-  if (!value.is_object() || !schema.contains("properties")) return;
-  std::vector<std::string> names, described;
-  for (const auto& [name, member] : value.items()) names.push_back(name);
-  for (const auto& [name, member] : schema["properties"].items()) {
-    if (value.contains(name)) {
-      described.push_back(name);
-    } else {
-      const Json& required = schema["required"];
-      EXPECT_EQ(std::count(required.begin(), required.end(), name), 0) << place << '.' << name;
-    }
-  }
-  EXPECT_EQ(names, described) << place;
-  for (const auto& [name, member] : value.items()) {
-    expect_described(member, schema["properties"][name], definitions, place + '.' + name, seen);
-  }
-}
-
-TEST(Schema, DescribesEveryMemberThatIsWrittenInItsOrder) {
-  const Json schema = result_schema();
-  std::set<std::string> seen;
-  ResultFile file = sample_results();
-  file.groups[0].rows[0].schedule = "wide";
-  file.groups[0].rows[0].movement = {{"stages", 3}};
-  file.groups[0].comparisons[0].schedule = file.groups[0].comparisons[0].against_schedule = "wide";
-  file.provenance.sessions = {
-      {"2026-11-20T10:00:00Z", "abcd", false, "GNU 12.2.0", "-O3", "one", 2.5, {{"mig", "off"}}}};
-  GroupResult& group = file.groups[0];
-  group.session = 0;
-  group.probe = {{-1, 3.5, 20000, 9.5}};
-  group.device_state = {{"power_limit_w", "700"}};
-  group.invalid = {{InvalidKind::interference, "another process computed", "end it"}};
-  group.repeated_because = group.invalid;
-  MicrobenchmarkRow row;
-  row.at = {{"level", "l1"}};
-  row.evidence = file.groups[0].rows[0].evidence;
-  row.proof.push_back({"_Z6kernelv", "LDG", 4, true, 4, "sass"});
-  row.samples = {{30, 30, 16, 1900}};
-  row.value = median_interval({30}, 0.95);
-  file.microbenchmarks.push_back({"memory/latency",
-                                  "How long?",
-                                  "Walks.",
-                                  Scope::quick,
-                                  {row},
-                                  {{{{"level", "l1"}}, "capacity", "B", 1, 1, 1, "how"}}});
-  expect_described(Json::parse(to_text(file)), schema, schema["$defs"], "", seen);
-  ProfileFile profile;
-  profile.profiler = "Nsight Compute 2025.3.1.0";
-  profile.groups = {{group.key, Preset::quick, 1, {{"hotspot/tma"}}, {}}};
-  profile.groups[0].rows[0].counters = Counters{.time_ms = 1.5};
-  const Json profile_schema = {{"$ref", "#/$defs/profile_file"}};
-  expect_described(Json::parse(to_text(profile)), profile_schema, schema["$defs"], "", seen);
-  for (const auto& [name, definition] : schema["$defs"].items()) {
-    EXPECT_TRUE(seen.contains(name)) << name << " is in no file";
-  }
 }
 
 TEST(Schema, IsTheCommittedFile) {
