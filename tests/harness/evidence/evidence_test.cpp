@@ -50,7 +50,7 @@ TEST(SassCounts, OfHopper) {
                                                           {"LDS", 1},
                                                           {"LDS.128", 1},
                                                           {"STG", 1}}));
-  EXPECT_EQ(code.of("bulk").instructions, (Counts{{"total", 7},
+  EXPECT_EQ(code.of("bulk").instructions, (Counts{{"total", 8},
                                                   {"UTMALDG", 1},
                                                   {"UBLKCP", 1},
                                                   {"UTMASTG", 1},
