@@ -314,6 +314,23 @@ TEST(Recompute, TheConfidenceIsTheOneThatWasAskedFor) {
   }
 }
 
+TEST(Recompute, MicrobenchmarksFromTheirReadings) {
+  ResultFile file;
+  MicrobenchmarkRow row;
+  row.samples = {{1, 10, 5.0, 1980.0}, {2, 20, 6.0, std::nullopt}, {3, 30, 7.0, 1980.0}};
+  row.clock_mhz = 1980;
+  file.microbenchmarks.emplace_back().rows = {row};
+  recompute(file);
+  MicrobenchmarkRow& found = file.microbenchmarks[0].rows[0];
+  EXPECT_EQ(found.value->median, 2);
+  EXPECT_EQ(found.cycles, 20);
+  EXPECT_EQ(found.time_ns, 6);
+  EXPECT_EQ(found.clock_mhz, std::nullopt) << "not every reading has one";
+  found.status = RowStatus::failed;
+  recompute(file);
+  EXPECT_EQ(found.value, std::nullopt);
+}
+
 TEST(Floors, WhatFollowsFromAFloorIsCheckedWhenItIsRead) {
   const auto refusal = [](const char* member, const nlohmann::ordered_json& value) {
     auto json = to_json(sample_results());
