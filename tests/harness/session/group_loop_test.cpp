@@ -189,6 +189,18 @@ TEST(GroupLoop, StopsWhenPreciseOrAtALimit) {
             StopReason::round_limit);
 }
 
+TEST(GroupLoop, ATimeThatIsNoneFailsItsRowAndNoOther) {
+  // The GPU's clock went back during the fifth to eighth run, and during every try at the fifth.
+  const GroupResult g = with_rows(plan_of(12), R"({
+      "stub/tma": {"times": [1, 1, 1, 1, -0.5, -0.5, 0, -0.5, 1]},
+      "stub/dsm": {"times": [1, -0.5, 1]}})");
+  EXPECT_EQ(g.rows[2].status, RowStatus::failed);
+  EXPECT_TRUE(contains(g.rows[2].reason, "4 times in a row: it jumped"));
+  EXPECT_TRUE(g.rows[2].samples.empty());
+  EXPECT_EQ(g.rows[3].samples.size(), 12u);  // once is no more than a second try
+  EXPECT_EQ(g.comparisons.size(), 2u);
+}
+
 TEST(GroupLoop, ProbesTheDeviceBetweenSamples) {
   PlannedGroup plan = plan_of();
   const Json script =
