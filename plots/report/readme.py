@@ -74,25 +74,29 @@ def _of_gpu(of_gpu: Results, notes: Sequence[str]) -> list[str]:
 def _of_advice(results: Results) -> str:
     """How often advice for a kernel outside the suite was right: random kernels, then real ones;
     "" where neither was measured."""
-    said = []
     twins, unseen = twins_and_unseen(results.files["path"].tolist())
-    for gpu in dict.fromkeys(twin.gpu for twin in twins if is_random(twin)):
-        known = accuracy([twin for twin in twins if twin.gpu == gpu], unseen)
-        said.append(
-            f"the first choice was within 5 % of the best for {known.within} of {known.asked} "
-            f"random kernels on {plain(gpu)} (always baseline: {known.of_baseline})"
-        )
-    real = real_kernels.worth_of(real_kernels.all_cases()) if said else []
-    if real:
+    said = []
+    for gpu in results.gpus:
+        mine = [twin for twin in twins if twin.gpu == gpu]
+        if any(map(is_random, mine)):
+            known = accuracy(mine, unseen)
+            said.append(
+                f"{known.within} of {known.asked} random kernels on {plain(gpu)} (always baseline: "
+                f"{known.of_baseline})"
+            )
+    if not said:
+        return ""
+    text = f"`advise` names a strategy within 5 % of the best for {' and for '.join(said)}."
+    if real := real_kernels.worth_of(real_kernels.all_cases()):
         hits, cases, base, inside, gains = (
             sum(getattr(of, name) for of in real)
             for name in ("hits", "cases", "of_baseline", "inside", "gains")
         )
-        said.append(
-            f"for {hits} of {cases} cases of real kernels (always baseline: {base}), with {inside} "
-            f"of {gains} gains inside their 90 % interval"
+        text += (
+            f" Of real kernels it did so in {hits} of {cases} cases (always baseline: {base}); "
+            f"{inside} of {gains} gains lay inside their 90 % interval."
         )
-    return f"Accuracy of `advise`: {'; '.join(said)}." if said else ""
+    return text
 
 
 def generated(results: Results) -> str:
