@@ -40,7 +40,11 @@ while [[ $# -gt 0 ]]; do
     --minutes) positive "$@" && minutes=$2 && shift ;;
     --dirty) dirty=yes ;;
     --seconds) positive "$@" && seconds=(--seconds "$2") && shift ;;
-    -*) fail "there is no option $1: the first lines of $0 tell which there are" ;;
+    -h | --help)
+      sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "scripts/record.sh"
+      exit 0
+      ;;
+    -*) fail "there is no option $1: see --help" ;;
     *) apps+=("$1") ;;
   esac
   shift

@@ -116,7 +116,7 @@ void check_kind(const Json& document, std::string_view schema, int version) {
   if (found < 1) at.member("version").expected(std::to_string(version));
   if (found < version) {
     throw ResultError(
-        fmt::format("is a {} file of format {}, which Amasia 0.1.0 reads (tag v0.1.0); this "
+        fmt::format("is a {} file of format {}, which Amasia 0.1.0 reads (commit 8a85fa0f); this "
                     "program reads {}",
                     schema.substr(schema.find('-') + 1), found, version));
   }

@@ -23,10 +23,10 @@ from plots.advice.drawn_twins import answering, unseen
 from plots.advice.twin_places import (
     LEAST_REGISTERS,
     NUGGET,
+    SCALES,
     Held,
+    coordinates,
     held,
-    place_of,
-    places_of_twins,
     registers_of_its_twin,
 )
 from plots.advice.twin_traits import (
@@ -42,7 +42,7 @@ from plots.data.documents import find_files, read_document, text_of
 from plots.data.strategies import NAMES
 from plots.errors import PlotsError
 from plots.statistics.claims import invalidity_in
-from plots.statistics.kriging import LEAST, Field
+from plots.statistics.kriging import LEAST, Array, Field
 from plots.statistics.kriging import nearest as nearest_points
 
 NAME = "twin/strategies"
@@ -146,6 +146,22 @@ def _measured(row: Any) -> Measured:
 
 
 # --- How near twins are to each other -------------------------------------------------------------
+
+
+def place_of(
+    traits: Mapping[str, str], strategy: str, device: Mapping[str, Any], registers: int = 0
+) -> Array:
+    """The coordinates, scaled, in the order of SCALES."""
+    at = coordinates(traits, strategy, device, registers)
+    return np.array([scale * at.get(name, 0.0) for name, scale in SCALES.items()])
+
+
+def places_of_twins(
+    twins: Sequence[Mapping[str, str]], strategy: str, device: Mapping[str, Any]
+) -> Array:
+    """Of recorded twins of a GPU, a row for each: a twin has the registers that it may need."""
+    rows = [place_of(t, strategy, device, registers_of_its_twin(t)) for t in twins]
+    return np.array(rows).reshape(len(twins), len(SCALES))
 
 
 def _key(traits: Traits) -> tuple[tuple[str, str], ...]:

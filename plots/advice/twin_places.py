@@ -12,13 +12,9 @@ can ask for.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-
-from plots.statistics.kriging import Array
 
 _BARRIERS = 32  # bytes behind the tiles of a strategy whose tiles the copy engine brings
 _MOST_BLOCKS = 32  # on an SM, whatever they hold
@@ -201,19 +197,3 @@ def coordinates(
     if "blocks_of_baseline" in place:
         place["warps"] = place["blocks_of_baseline"] + math.log2(n["threads"] / 32)
     return place
-
-
-def place_of(
-    traits: Mapping[str, str], strategy: str, device: Mapping[str, Any], registers: int = 0
-) -> Array:
-    """The coordinates, scaled, in the order of SCALES."""
-    at = coordinates(traits, strategy, device, registers)
-    return np.array([scale * at.get(name, 0.0) for name, scale in SCALES.items()])
-
-
-def places_of_twins(
-    twins: Sequence[Mapping[str, str]], strategy: str, device: Mapping[str, Any]
-) -> Array:
-    """Of recorded twins of a GPU, a row for each: a twin has the registers that it may need."""
-    rows = [place_of(t, strategy, device, registers_of_its_twin(t)) for t in twins]
-    return np.array(rows).reshape(len(twins), len(SCALES))

@@ -12,8 +12,9 @@ from plots.advice.twin import (
     OutsideRangeError,
     Twin,
     answer,
+    place_of,
+    places_of_twins,
 )
-from plots.advice.twin_places import place_of, places_of_twins
 from plots.advice.twin_traits import (
     Traits,
     beyond_the_twin,

@@ -26,6 +26,7 @@ from plots.processes import no_search_for_garbage
 
 SCHEMA_NAME = "amasia-result"
 PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/data/profiles.py)
+TUNING_NAME = "amasia-tuning"  # likewise; only amasia reads it
 SAMPLE_COLUMNS = ("round", "time_ms", "sm_clock_mhz", "throttled")
 
 # Folders of results: of what is no part of the suite, and what was advised before measuring.
@@ -103,7 +104,7 @@ def _kind_of(text: bytes) -> str:
 
 
 def kind_by_beginning(path: Path) -> str:
-    """SCHEMA_NAME or PROFILE_NAME, by how a file begins; "" for what begins with no schema of ours.
+    """SCHEMA_NAME or another of ours, by how a file begins; "" where it begins with none.
     What is wrong with a result its reader says."""
     try:
         if what_it_is(path):  # a pipe gives its beginning once
@@ -152,8 +153,8 @@ def _check_header(path: Path, text: bytes, name: str, newest: int) -> None:
         )
     if version < newest:
         raise ResultFileError(
-            f"{path}: is a {what} file of format {version}, which Amasia 0.1.0 reads (tag v0.1.0); "
-            f"this program reads {newest}"
+            f"{path}: is a {what} file of format {version}, which Amasia 0.1.0 reads (commit "
+            f"8a85fa0f); this program reads {newest}"
         )
 
 
@@ -314,7 +315,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
             kind = kind_by_beginning(candidate)
             if kind == SCHEMA_NAME:
                 found.append(candidate)
-            elif kind != PROFILE_NAME:
+            elif kind not in (PROFILE_NAME, TUNING_NAME):
                 text = f"{candidate} is no result file and was left out."
                 notes.append(Note(text, "foreign", str(candidate)))
     profiles = [str(path) for path in paths if path.is_file()]

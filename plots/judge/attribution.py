@@ -29,7 +29,7 @@ from plots.units import claimed_ratio
 SHARE = 0.25  # of the difference in cycles, from which on a part is named
 AMOUNT = 0.05  # relative difference from which on an amount is named
 # Of the cycles, from which on a part is named: counted twice, parts differ by less.
-# Those of 39 rows on H100s did by 1.4 % at most (results/README.md).
+# Those of 39 rows on H100s did by 1.4 % at most.
 LEAST = 0.015
 CANCEL = 2  # times the difference, beyond which parts are said to cancel
 SEEN = 0.5  # of the difference in time that there has to be in cycles

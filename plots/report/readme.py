@@ -105,6 +105,7 @@ def generated(results: Results) -> str:
     main = _in_main_mode(every[0])
     measured = plain(f"{origin(main.groups)}; {modes(main.groups)}")
     lines = ["", f"![Speed-up of each strategy over baseline, {measured}]({PICTURE.as_posix()})"]
+    lines += ["", f"{modes(main.groups).capitalize()}; the other modes are in the report."]
     for of_gpu in every:
         lines += _of_gpu(of_gpu, results.notes)
     dirty = int(results.files["dirty"].sum())

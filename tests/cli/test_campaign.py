@@ -291,7 +291,7 @@ def test_an_sbatch_that_refuses_is_the_end(no_cluster: Path) -> None:
 def test_a_dry_run_submits_nothing(no_cluster: Path) -> None:
     result = submit(no_cluster, "--dry-run", "--gpus", "2", "run", "stub")
     assert result.returncode == 0 and "--array=1-2" in result.stderr
-    assert not calls(no_cluster)
+    assert not calls(no_cluster) and not list(no_cluster.rglob("campaign"))
 
 
 def test_merging_nothing_says_so(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_mistakes_are_one_line_and_status_2(ran, paper_file, tmp_path, save, arg
 @pytest.mark.parametrize(
     ("count", "said"),
     [
-        (3, ["1.json and in ", "a-tuning.json is no result file"]),
+        (3, ["1.json and in ", "a-other.json is no result file"]),
         (4, ["4 groups are in more than one file or session", "4 JSON files are no result files"]),
     ],
 )
@@ -99,7 +99,8 @@ def test_notes_of_a_kind_are_one_line_where_they_are_many(ran, save, count, said
         document = planted.document(groups, date=f"2026-01-0{day}T00:00:00Z")
         folder = save(document, f"r/{day}.json").parent
     for name in "abcd"[:count]:
-        save('{"schema": "amasia-tuning"}', f"r/{name}-tuning.json")
+        save('{"schema": "amasia-other"}', f"r/{name}-other.json")
+    save('{"schema": "amasia-tuning"}', "r/tuning.json")  # stands beside results
     err = ran(0, "advise", folder).err
     assert all(line in err for line in said)
     lines = 6 if count == 3 else 2

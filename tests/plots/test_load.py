@@ -434,7 +434,7 @@ def resealed(change):
     ("content", "line"),
     [
         *((OLD % version, f"is a result file of format {int(version)}, which Amasia 0.1.0 reads "
-           "(tag v0.1.0); this program reads 5") for version in (b"1", b"2", b"3", b"4")),
+           "(commit 8a85fa0f); this program reads 5") for version in (b"1", b"2", b"3", b"4")),
         (OLD % b"6", "version 6 is newer than this program, which reads 5: read the file with"),
         (OLD % b"1e3", "expected result version 5, found 1000.0"),
         (OLD % b"0", "expected result version 5, found 0"),

@@ -1,6 +1,8 @@
 """results/README.md names every recorded file, and what it counts in them is there."""
 
+import gzip
 import hashlib
+import json
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -64,3 +66,19 @@ def test_a_frozen_record_is_as_it_was_frozen(record: Path) -> None:
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(record)}\n"
         for path in files
     )
+
+
+def test_the_table_of_commits_is_that_of_the_files() -> None:
+    table = section("h200").split("| commit | files, or sessions in them |\n")[1].split("\n\n")[0]
+    rows = re.findall(r"\| (\w+) \| (.*) \|", table)
+    named = {commit: set(re.findall(r"`([^`]+)`", cell)) for commit, cell in rows}
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "results" / "h200").glob("*.json.gz"):
+        provenance = json.loads(gzip.decompress(path.read_bytes()))["provenance"]
+        for of in provenance.get("sessions") or [provenance]:
+            found.setdefault(of["commit"][:8], set()).add(path.name.split(".")[0])
+    assert {commit[:7] for commit in named} == {commit[:7] for commit in found}
+    for commit, names in named.items():
+        files = {f for c, of in found.items() if c[:7] == commit[:7] for f in of}
+        assert {f for f in files if not any(fnmatch(f, n) for n in names)} == set()
+        assert {n for n in names if not any(fnmatch(f, n) for f in files)} == set()

@@ -93,8 +93,10 @@ void print_parameters(const App& app) {
   for (const ParameterSpec& s : app.parameters()) {
     std::string text = s.help;
     if (!s.choices.empty()) text += fmt::format(": {}", fmt::join(s.choices, ", "));
-    print_entry(s.name, fmt::format("{} (default: {})", text,
-                                    s.default_value.empty() ? "none" : s.default_value));
+    if (text.find("(default:") == std::string::npos) {
+      text += fmt::format(" (default: {})", s.default_value.empty() ? "none" : s.default_value);
+    }
+    print_entry(s.name, text);
   }
 }
 
