@@ -303,7 +303,8 @@ TEST(BadFiles, AreRefusedInOneLine) {
     std::string bytes, error;
   } cases[] = {
       {with("\"version\":5", "\"version\":4"),
-       "is a result file of format 4, which Amasia 0.1.0 reads (commit 8a85fa0f); this program reads 5"},
+       "is a result file of format 4, which Amasia 0.1.0 reads (commit 8a85fa0f); this program "
+       "reads 5"},
       {"{\"schema\": \"amasia-result\", \"version\": 1}", "is a result file of format 1, which"},
       {with("\"version\":5", "\"version\":6"),
        "version: 6 is newer than this program, which reads 5: read the file with the version of "
