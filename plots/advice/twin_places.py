@@ -1,6 +1,6 @@
-"""How many blocks of a twin an SM holds in each strategy, from its traits alone; and where a kernel
-lies among others, by what of its traits decides a strategy's gain: coordinates in which two kernels
-are the more alike, the nearer they are.
+"""How many blocks of a twin an SM holds in each strategy, from its traits alone. And where a kernel
+lies among others: its coordinates are what of its traits decides a strategy's gain, so that near
+kernels are alike.
 
 The rules of twins are those of microbench/twin (the strategies' own files, geometry.hpp and
 strategies.cu): a test holds them to every recorded twin.

@@ -134,7 +134,7 @@ def on_a_terminal(*command: str, cwd=None, **environment: str) -> tuple[int, str
 
 
 def test_progress_rewrites_one_line_of_a_terminal(tmp_path):
-    """Cut where the terminal would wrap it, as what is said of other processes on the GPU."""
+    """Cut where the terminal would wrap it: the warning of other processes on the GPU is long."""
     script = json.dumps({"probe": {"wait_us": [2000, 1200, 800], "cycles": [8000]}})
     run = ("run", "stub", "--roles", "iso", "--size", "n=1000", "--out", "run.json")
     status, said = on_a_terminal(

@@ -15,9 +15,12 @@ using CfdMutants = OnDevice<>;
 
 constexpr int tile = 256;  // the tile that a fault pretends to have
 
-/// What happens once. kept: the element is not advanced. neighbour: the element after the right one
-/// is read. normals: two faces have each other's. old: the stage starts from the stage before.
-/// boundary: the far field is taken for a wing, anything else for the far field.
+/// What happens once:
+/// - kept: the element is not advanced.
+/// - neighbour: the element after the right one is read.
+/// - normals: two faces have each other's.
+/// - old: the stage starts from the stage before.
+/// - boundary: the far field is taken for a wing, anything else for the far field.
 enum class Once { nothing, kept, neighbour, normals, old, boundary };
 
 __global__ void cfd_stage(Problem p, const float* now, const float* old, float* next, int stage,
