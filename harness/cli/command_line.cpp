@@ -13,6 +13,7 @@
 #include "harness/cli/options.hpp"
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
+#include "harness/process/memory.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/session.hpp"
@@ -123,6 +124,7 @@ int exit_status_of(const std::string& program, const std::function<int()>& run) 
 
 int amasia_main(int argc, char** argv) {
   secure_standard_streams();
+  keep_freed_memory();
   return exit_status_of("amasia", [&] { return dispatch(argc, argv); });
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <vector>
 
+#include "harness/process/memory.hpp"
 #include "harness/references.hpp"
 #include "harness/registry.hpp"
 #include "harness/text/output.hpp"
@@ -48,6 +49,7 @@ int run() {
 
 int main() {
   amasia::secure_standard_streams();
+  amasia::keep_freed_memory();
   try {
     return run();
   } catch (const amasia::OutputError& error) {

@@ -670,25 +670,32 @@ StoppingRule stopping_rule(const PointEffort& effort) {
           .confidence = effort.confidence};
 }
 
-/// Samples until the interval is narrow, or the limit.
-void sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRow& row) {
+/// Samples until the interval is narrow, or the limit. Returns how many readings no value can be: a
+/// slope falls where its shorter run was disturbed. Such a reading is taken again; several in a row
+/// are no accident, and the row fails.
+int sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRow& row) {
+  constexpr int attempts = 4;
   const Stopwatch watch;
   std::vector<double> values;
+  int impossible = 0, in_a_row = 0;
   for (;;) {
     const Reading reading = sampling();
     if (const std::string why = objection_to(reading, row); !why.empty()) {
+      ++impossible;
+      if (++in_a_row < attempts) continue;
       row.status = RowStatus::failed;
-      row.reason = why;
+      row.reason = fmt::format("{}, {} times in a row", why, attempts);
       row.samples.clear();
-      return;
+      return impossible;
     }
+    in_a_row = 0;
     row.samples.push_back(reading);
     values.push_back(reading.value);
     const auto reason = rule.reason(static_cast<int>(values.size()), watch.seconds(),
                                     [&] { return rule.precise(values); });
     if (reason) {
       row.stop_reason = reason;
-      return;
+      return impossible;
     }
   }
 }
@@ -726,7 +733,12 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
     } else if (row.status == RowStatus::ok) {
       progress(index, fmt::format("point {}/{}: {}", i + 1, points.size(), to_string(point.at)));
       try {
-        sample(prepare_point(point, instrument, row), rule, row);
+        const int impossible = sample(prepare_point(point, instrument, row), rule, row);
+        if (impossible > 0 && row.status == RowStatus::ok) {
+          result.warnings.push_back(fmt::format(
+              "{}: {} of {} readings were no {} and were taken again", to_string(point.at),
+              impossible, impossible + row.samples.size(), row.quantity));
+        }
       } catch (const std::runtime_error& error) {
         note_trouble(error, instrument, row);
       }

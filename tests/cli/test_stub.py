@@ -180,7 +180,8 @@ def test_a_point_stops_at_a_limit_and_its_trouble_is_its_own(stub: Stub) -> None
     stub.run(*command, script={"points": points}, status=1)
     rows = read_result(stub.out)["microbenchmarks"][0]["rows"]
     assert [row["status"] for row in rows] == ["failed", "failed", "skipped", "crashed"]
-    reasons = ("read -1 cycles, which no latency can be", "the stub threw", "out of device memory")
+    never = "read -1 cycles, which no latency can be, 4 times in a row"
+    reasons = (never, "the stub threw", "out of device memory")
     for row, reason in zip(rows, (*reasons, "the context of the stub is broken"), strict=True):
         assert reason in row["reason"] and not row.get("samples", {}).get("value")
     stub.run(*command, script={"points": {"0": {"values": [30.0, 40.0]}, "1": {"values": [33.0]}}})
@@ -188,6 +189,11 @@ def test_a_point_stops_at_a_limit_and_its_trouble_is_its_own(stub: Stub) -> None
     stops = [(row["stop_reason"], len(row["samples"]["value"])) for row in rows[:2]]
     assert stops == [("sample limit", 12), ("interval narrow enough", 7)]
     assert rows[0]["samples"]["cycles"][0] == 11  # the first reading is not recorded
+    stub.run(*command, script={"points": {"0": {"values": [30.0, -1.0, -1.0, 40.0]}}})
+    disturbed = read_result(stub.out)["microbenchmarks"][0]
+    assert disturbed["rows"][0]["samples"]["value"] == [30.0, 40.0] * 6
+    (warning,) = disturbed["warnings"]
+    assert warning.endswith("12 of 24 readings were no latency and were taken again")
 
 
 # Trouble costs only itself.
