@@ -3,23 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "variants/host_device.hpp"
 
 namespace amasia {
 
-/// Sattolo's algorithm: next[i] for i in 0..count-1, uniformly one of the (count-1)! permutations
-/// that are a single cycle. Throws std::invalid_argument for 0.
-std::vector<std::uint32_t> random_cycle(std::uint32_t count, std::uint64_t seed);
-
-/// Whether following next[] from 0 visits every element before it returns to 0.
-bool is_full_cycle(const std::vector<std::uint32_t>& next);
-
-/// The same kind of order for any element on its own, so that a GPU can lay out gigabytes in
-/// parallel. It is a keyed bijection p of 0..count-1: four Feistel rounds over the next even power
-/// of two, repeated until the result is below `count`. The cycle is p(0) -> p(1) -> ... ->
-/// p(count-1) -> p(0): next[p(i)] = p(i + 1).
+/// Such an order, for any element on its own, so that a GPU can lay out gigabytes in parallel. It
+/// is a keyed bijection p of 0..count-1: four Feistel rounds over the next even power of two,
+/// repeated until the result is below `count`. The cycle is p(0) -> p(1) -> ... -> p(count-1) ->
+/// p(0): next[p(i)] = p(i + 1).
 AMASIA_HD inline std::uint64_t scatter(std::uint64_t i, std::uint64_t count, std::uint64_t key) {
   int half = 1;  // bits of each half
   while ((std::uint64_t{1} << (2 * half)) < count) ++half;

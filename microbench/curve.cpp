@@ -5,14 +5,6 @@
 #include <stdexcept>
 
 namespace amasia {
-namespace {
-
-void sort_by_x(std::vector<Abscissa>& points) {
-  std::stable_sort(points.begin(), points.end(),
-                   [](const Abscissa& a, const Abscissa& b) { return a.x < b.x; });
-}
-
-}  // namespace
 
 double slope_of(const std::vector<Abscissa>& points) {
   double mean_x = 0, mean_y = 0;
@@ -32,19 +24,10 @@ double slope_of(const std::vector<Abscissa>& points) {
   return xy / xx;
 }
 
-std::vector<double> differences_of(std::vector<Abscissa> points) {
-  sort_by_x(points);
-  std::vector<double> costs;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    const double dx = points[i].x - points[i - 1].x;
-    if (dx > 0) costs.push_back((points[i].y - points[i - 1].y) / dx);
-  }
-  return costs;
-}
-
 double saturation_of(std::vector<Abscissa> points, double share) {
   if (points.empty()) throw std::invalid_argument("saturation_of: no points");
-  sort_by_x(points);
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Abscissa& a, const Abscissa& b) { return a.x < b.x; });
   if (!(points.front().x > 0)) throw std::invalid_argument("saturation_of: x must be positive");
   double peak = points.front().y;
   for (const Abscissa& p : points) peak = std::max(peak, p.y);
@@ -59,22 +42,6 @@ double saturation_of(std::vector<Abscissa> points, double share) {
   const Abscissa &a = points[first - 1], &b = points[first];
   const double part = (level - a.y) / (b.y - a.y);
   return a.x * std::pow(b.x / a.x, part);
-}
-
-std::vector<Bracket> steps_of(std::vector<Abscissa> points, double factor, double flat) {
-  sort_by_x(points);
-  std::vector<Bracket> steps;
-  for (std::size_t i = 0; i + 1 < points.size();) {
-    if (points[i + 1].y <= points[i].y * (1 + flat)) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i + 1;  // of this run of rises
-    while (end + 1 < points.size() && points[end + 1].y > points[end].y * (1 + flat)) ++end;
-    if (points[end].y > points[i].y * factor) steps.push_back({points[i].x, points[end].x});
-    i = end;
-  }
-  return steps;
 }
 
 Crossover bisect_crossover(double low, double high, double resolution, const Side& side) {

@@ -20,10 +20,6 @@ struct Abscissa {
 /// different x.
 double slope_of(const std::vector<Abscissa>& points);
 
-/// The cost of one more step between each two neighbours, sorted by x. All alike: the slope is a
-/// cost per step. Not alike: the longer walk did not do the same thing as the shorter.
-std::vector<double> differences_of(std::vector<Abscissa> points);
-
 /// Least x from which y stays at or above `share` of its maximum, between measured points by
 /// interpolation (logarithmic in x): the bytes in flight that saturate a bandwidth. Sorted by x
 /// inside. Throws std::invalid_argument without points or with an x that is not positive.
@@ -34,11 +30,6 @@ struct Bracket {
   double low = 0;
   double high = 0;
 };
-
-/// The steps of a ladder (latency against footprint): for each rise of y by more than `factor`
-/// within a run of neighbours that do not fall, the last x before it and the first x after it.
-/// `flat` is the share by which neighbours on one level may differ.
-std::vector<Bracket> steps_of(std::vector<Abscissa> points, double factor, double flat = 0.03);
 
 /// Which side of a crossover one x lies on: -1 before it, +1 after, 0 not resolved.
 using Side = std::function<int(double x)>;

@@ -136,7 +136,6 @@ const bool registered = register_variant<Problem>(
     {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
      pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}, Start::dependent),
      strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
-     strips_in_clusters<Tall2, Movement<14, 3, 1, 0, 8, 9>>(),
      strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 9>>(),
      strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 9>>(),
      strips_in_clusters<Tall3Cluster, Movement<40, 3, 1, 0, 8, 7>>(),

@@ -68,6 +68,19 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
   spread(round);
 }
 
+/// Rounds from row R on; `now` is the wall of the first of them. A recursion, because CUDA 12
+/// leaves a loop of so many rounds a loop, and its walls in local memory.
+template <class S, bool EDGE, int R = 0, class Wall, class Round>
+__device__ __forceinline__ void walk_rounds(Walker<S>& walker, Wall& wall, Round& now,
+                                            Round& next) {
+  constexpr int behind = R + S::round;
+  if constexpr (behind < S::stage_rows) {
+    load_round<S, S::round, EDGE>(next, wall, behind, walker.inside);
+  }
+  advance(walker.cost, now);
+  if constexpr (behind < S::stage_rows) walk_rounds<S, EDGE, behind>(walker, wall, next, now);
+}
+
 /// A full stage; the next round's wall is read, and spread, while this round is computed. AHEAD:
 /// the first one has been read already.
 template <class S, bool EDGE, bool AHEAD, class Wall>
@@ -79,14 +92,7 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
   } else {
     load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
   }
-#pragma unroll
-  for (int r = 0; r < S::stage_rows; r += S::round) {
-    const int now = r / S::round % 2;
-    if (r + S::round < S::stage_rows) {
-      load_round<S, S::round, EDGE>(round[1 - now], wall, r + S::round, walker.inside);
-    }
-    advance(walker.cost, round[now]);
-  }
+  walk_rounds<S, EDGE>(walker, wall, round[0], round[1]);
 }
 
 /// Asks L2 for the window's part of stage n, a line by each lane.

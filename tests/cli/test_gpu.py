@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import pytest
 from programs import program, read_result, runner
 
+from plots.data.profiles import read_profile
+
 pytestmark = pytest.mark.usefixtures("gpu")
 
 
@@ -160,8 +162,8 @@ def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):
     if result.returncode == 1 and last.endswith("so nothing is attributed"):
         pytest.skip(last)  # no Nsight Compute, or no permission
     assert result.returncode == 0, result.stderr
-    rows = {row["variant"]: row for row in read_result(out)["groups"][0]["rows"]}
-    plain, more = (rows[f"pace/{name}"]["counters"] for name in ("baseline", "overlap"))
+    counted = {row.key[5]: row for row in read_profile(out)}
+    plain, more = (counted[f"pace/{name}"] for name in ("baseline", "overlap"))
     # Of a warp at least a load, a multiplication and a store for each 32 floats, and not many more;
     # the few that come again are in a loop that is not unrolled.
     assert 3 < plain["instructions"] / (n / 32) < 20
@@ -171,8 +173,8 @@ def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):
     # Cold: x comes from DRAM, once. What is written may still be in L2 when the run ends.
     assert 0.95 < plain["dram_read_bytes"] / (4 * n) < 1.15
     assert plain["dram_write_bytes"] < 1.2 * 4 * n
-    assert plain["stalls"]["long_scoreboard"] > 0.3
-    assert sum(plain["stalls"].values()) == pytest.approx(1)
+    assert plain.stalls["long_scoreboard"] > 0.3
+    assert sum(plain.stalls.values()) == pytest.approx(1)
 
 
 def test_gbench_runs_with_its_native_flags(gpu, tmp_path):

@@ -16,14 +16,6 @@ TEST(Slope, CancelsWhatIsPaidOnce) {
   std::vector<Abscissa> walks;
   for (const double links : {64, 128, 512, 4096}) walks.push_back({links, 310 + 32.5 * links});
   EXPECT_NEAR(slope_of(walks), 32.5, 1e-9);
-  for (const double cost : differences_of(walks)) EXPECT_NEAR(cost, 32.5, 1e-9);
-}
-
-TEST(Slope, DifferencesShowAWalkThatChangesItsNature) {
-  const auto costs = differences_of({{300, 9000}, {100, 1000}, {200, 2000}});
-  ASSERT_EQ(costs.size(), 2u);
-  EXPECT_DOUBLE_EQ(costs[0], 10);
-  EXPECT_DOUBLE_EQ(costs[1], 70);
 }
 
 TEST(Saturation, IsWhereLittlesLawEnds) {
@@ -39,18 +31,6 @@ TEST(Saturation, IgnoresALuckyPointBeforeTheKneeAndSurvivesAFallAfterIt) {
   EXPECT_DOUBLE_EQ(saturation_of({{3, 5}}, 0.9), 3);
   EXPECT_THROW(saturation_of({}, 0.9), std::invalid_argument);
   EXPECT_THROW(saturation_of({{0, 5}}, 0.9), std::invalid_argument);
-}
-
-TEST(Steps, AreTheCapacitiesOfALadder) {
-  const std::vector<Abscissa> ladder{{64, 33},   {128, 33.2}, {192, 33.1}, {256, 60},  {320, 180},
-                                     {512, 230}, {1024, 231}, {2048, 233}, {4096, 640}};
-  const auto steps = steps_of(ladder, 1.5);
-  ASSERT_EQ(steps.size(), 2u);
-  EXPECT_DOUBLE_EQ(steps[0].low, 192);
-  EXPECT_DOUBLE_EQ(steps[0].high, 512);
-  EXPECT_DOUBLE_EQ(steps[1].low, 2048);
-  EXPECT_DOUBLE_EQ(steps[1].high, 4096);
-  EXPECT_TRUE(steps_of({{1, 5}, {2, 5.1}, {4, 5.05}}, 1.5).empty());
 }
 
 TEST(Crossover, IsBracketed) {
