@@ -75,9 +75,10 @@ void write_prose(std::string_view text) noexcept {
 void write_data(std::string_view text) {
   errno = 0;
   // Through stdio, so that it comes after what others have printed before.
-  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() || std::fflush(stdout) != 0) {
-    throw OutputError("stdout cannot be written: " + system_reason());
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return;
   }
+  if (errno != EPIPE) throw OutputError("stdout cannot be written: " + system_reason());
 }
 
 namespace {

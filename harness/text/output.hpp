@@ -23,7 +23,7 @@ class OutputError : public std::runtime_error {
 
 /// Once, first thing in the program. A closed stream is given a descriptor that refuses (stdout) or
 /// swallows (stderr): a file opened later would take its number and receive what was meant for it.
-/// A reader that goes away is an error of write(2) then, no signal.
+/// A reader that goes away ends no campaign: it is an error of write(2) then, no signal.
 void secure_standard_streams();
 
 /// The text with '?' for every control character, an end of line among them, and cut after 2000
@@ -46,7 +46,8 @@ void print_prose(fmt::format_string<Arguments...> format, Arguments&&... argumen
   write_prose(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
-/// All of `text` has left this process when it returns. Throws OutputError.
+/// All of `text` has left this process when it returns, unless the reader went away, as head does.
+/// Throws OutputError.
 void write_data(std::string_view text);
 template <class... Arguments>
 void print_data(fmt::format_string<Arguments...> format, Arguments&&... arguments) {

@@ -791,15 +791,19 @@ def test_stderr_that_cannot_be_written_stops_nothing(stub: Stub, broken) -> None
 
 
 def test_stdout_that_cannot_take_the_data_has_its_own_status(stub: Stub, broken) -> None:
+    """A reader that went away, as head does, has what it wanted."""
     result = shell(stub, RUN, broken(1))
-    assert result.returncode == 5
-    assert result.stderr.splitlines()[-1].startswith("amasia: stdout cannot be written: ")
+    gone = ">&" in broken(1) and "&-" not in broken(1)
+    said = "" if gone else "amasia: stdout cannot be written: "
+    assert result.returncode == (0 if gone else 5)
+    assert result.stderr.splitlines()[-1].startswith(said or "next: ")
     # What was measured is safe all the same, and nothing of it went where stdout would have.
     assert len(read_result(stub.out)["groups"]) == 1
     for arguments in ("list", "export run.json", "doctor"):
-        said = shell(stub, arguments, broken(1))
-        assert said.returncode == 5, arguments
-        assert len(said.stderr.strip().splitlines()) == 1
+        done = shell(stub, arguments, broken(1))
+        assert done.returncode == result.returncode, arguments
+        assert ("cannot be written" in done.stderr) == (not gone), arguments
+        assert len(done.stderr.strip().splitlines()) <= 1
 
 
 # References on the CPU.

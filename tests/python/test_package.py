@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The fewest recorded files that the twin of `advise` are content with.
 RECORDED = (
     "dsm", "instruction", "launch", "memory", "paper-histogram", "paper-lud", "paper-nw",
-    "stage_cost", "tensor_core", "tma", "twin",
+    "tensor_core", "tma", "twin",
 )  # fmt: skip
 NW = "results/paper-nw.json.gz"
 SAME_AS_IN_THE_CLONE = [

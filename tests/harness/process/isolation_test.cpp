@@ -1,5 +1,6 @@
 // The parent's side of the protocol. Real children are in tests/cli/test_stub.py.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
+#include "harness/process/memory.hpp"
 #include "harness/process/profiler.hpp"
 #include "harness/results/profile.hpp"
 #include "inputs/errors.hpp"
@@ -160,6 +162,21 @@ TEST(NcuOutput, WhatIsNoNumberIsAbsent) {
   for (const char* none : {"", "n/a", "(!) n/a", "nan", "inf", "1.5x", "-", ",", "0x10"}) {
     EXPECT_EQ(counted(none), CountedResult{}) << none;
   }
+}
+
+TEST(FreedMemory, ServesTheNextArray) {
+  constexpr long page = 4096, bytes = 64L << 20;
+  const auto pages_of_array = [] {
+    rusage before{}, after{};
+    getrusage(RUSAGE_SELF, &before);
+    const std::vector<char> array(bytes, 1);
+    EXPECT_EQ(array[bytes / 2], 1);
+    getrusage(RUSAGE_SELF, &after);
+    return after.ru_minflt - before.ru_minflt;
+  };
+  keep_freed_memory();
+  pages_of_array();
+  EXPECT_LT(pages_of_array(), bytes / page / 100);  // without: 16384, or 32 of 2 MiB
 }
 
 }  // namespace
