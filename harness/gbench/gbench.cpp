@@ -24,6 +24,7 @@
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/plan/selection.hpp"
+#include "harness/process/memory.hpp"
 #include "harness/registry.hpp"
 #include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
@@ -406,5 +407,6 @@ int run_gbench(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   amasia::secure_standard_streams();
+  amasia::keep_freed_memory();
   return amasia::exit_status_of("amasia-gbench", [&] { return amasia::run_gbench(argc, argv); });
 }
