@@ -99,7 +99,8 @@ class Counter {
     const auto* const keys = static_cast<const Key*>(problem_.keys);
     Key* const begin = sorted_.data();
     Key* const end = begin + problem_.count;
-    // What thrust::copy enqueues. That of CUDA 12 waits for it as well, which ends a capture.
+    // What thrust::copy enqueues. In Thrust 2.3 (CUDA 12.4) that waits for it, which ends a
+    // capture.
     AMASIA_CUDA(cudaMemcpyAsync(begin, keys, sorted_.bytes(), cudaMemcpyDeviceToDevice, stream));
     thrust::sort(policy, begin, end);
     const auto limits = thrust::make_transform_iterator(thrust::counting_iterator<std::uint32_t>(0),

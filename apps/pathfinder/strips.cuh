@@ -68,8 +68,8 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
   spread(round);
 }
 
-/// Rounds from row R on; `now` is the wall of the first of them. A recursion, because CUDA 12
-/// leaves a loop of so many rounds a loop, and its walls in local memory.
+/// Rounds from row R on; `now` is the wall of the first of them. A recursion, because nvcc
+/// 12.4 leaves a loop of so many rounds a loop, and its walls in local memory.
 template <class S, bool EDGE, int R = 0, class Wall, class Round>
 __device__ __forceinline__ void walk_rounds(Walker<S>& walker, Wall& wall, Round& now,
                                             Round& next) {

@@ -653,9 +653,15 @@ Sampling prepare_point(const Point& point, Instrument& instrument, Microbenchmar
   return sampling;
 }
 
-std::string objection_to(const Reading& reading, const MicrobenchmarkRow& row) {
-  if (reading.value > 0 && std::isfinite(reading.value)) return "";
-  return fmt::format("read {} {}, which no {} can be", reading.value, row.unit, row.quantity);
+ValidReading read_validly(const Sampling& sampling, const MicrobenchmarkRow& row) {
+  ValidReading read;
+  do {
+    read.reading = sampling();
+    if (read.reading.value > 0 && std::isfinite(read.reading.value)) return read;
+  } while (++read.impossible < throttled_attempts);
+  read.failure = fmt::format("read {} {}, which no {} can be, {} times in a row",
+                             read.reading.value, row.unit, row.quantity, throttled_attempts);
+  return read;
 }
 
 namespace {
@@ -670,27 +676,20 @@ StoppingRule stopping_rule(const PointEffort& effort) {
           .confidence = effort.confidence};
 }
 
-/// Samples until the interval is narrow, or the limit. Returns how many readings no value can be: a
-/// slope falls where its shorter run was disturbed. Such a reading is taken again; several in a row
-/// are no accident, and the row fails.
+/// Samples until the interval is narrow, or the limit. Returns how many readings could not be.
 int sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRow& row) {
-  constexpr int attempts = 4;
   const Stopwatch watch;
   std::vector<double> values;
-  int impossible = 0, in_a_row = 0;
-  for (;;) {
-    const Reading reading = sampling();
-    if (const std::string why = objection_to(reading, row); !why.empty()) {
-      ++impossible;
-      if (++in_a_row < attempts) continue;
+  for (int impossible = 0;;) {
+    const ValidReading read = read_validly(sampling, row);
+    impossible += read.impossible;
+    if (!read.failure.empty()) {
       row.status = RowStatus::failed;
-      row.reason = fmt::format("{}, {} times in a row", why, attempts);
-      row.samples.clear();
+      row.reason = read.failure;
       return impossible;
     }
-    in_a_row = 0;
-    row.samples.push_back(reading);
-    values.push_back(reading.value);
+    row.samples.push_back(read.reading);
+    values.push_back(read.reading.value);
     const auto reason = rule.reason(static_cast<int>(values.size()), watch.seconds(),
                                     [&] { return rule.precise(values); });
     if (reason) {

@@ -55,8 +55,16 @@ MicrobenchmarkRow row_of(const Point& point, const Device& device);
 /// Throws what the point throws.
 Sampling prepare_point(const Point& point, Instrument& instrument, MicrobenchmarkRow& row);
 
-/// Why a reading of this row cannot be, a sentence; "" when it can.
-std::string objection_to(const Reading& reading, const MicrobenchmarkRow& row);
+/// A reading that can be.
+struct ValidReading {
+  Reading reading{};
+  std::string failure{};  // why no attempt gave one, a sentence; "" when one did
+  int impossible = 0;     // attempts that gave none
+};
+
+/// Samples until the value can be, as often as a throttled run is repeated: a slope falls where its
+/// shorter run was disturbed.
+ValidReading read_validly(const Sampling& sampling, const MicrobenchmarkRow& row);
 
 /// Samples, verdicts and what else only the process at the device can know; medians, comparisons
 /// and what follows from them are the caller's (harness/session/completion.hpp). Never throws for

@@ -1,16 +1,19 @@
 """Pages: up to date, examples and commands that run, numbers that are cited."""
 
+import csv
 import importlib
 import json
 import pkgutil
 import re
 from concurrent.futures import ThreadPoolExecutor
+from statistics import median
 
 import planted
 import pytest
 
 import plots.report
 from plots.commands import docs
+from plots.data.documents import read_document
 from plots.data.load import load
 from plots.data.schema import SCHEMA_PATH
 from plots.data.strategies import ROOT
@@ -275,6 +278,40 @@ def points():
         pytest.skip("nothing is recorded here")
     found = load([_RECORD / f"{name}.json.gz" for name in ("launch", "tma", "dsm")]).points
     return found[found["status"] == "ok"]
+
+
+# Rows of the page on CUDA 12, and what they say, as rounded there.
+_CUDA12 = {
+    "pathfinder tma and dsm, `tall`": (r"pathfinder/(tma|dsm) tall", "5.0 to 5.8"),
+    "histogram `cub_block`": ("histogram/cub_block", "1.50"),
+    "nw tma `bands-128x32`": ("nw/tma bands-128x32", "1.38"),
+    "nw `iso`, all but drop_off": (r"nw/(?!drop_off)\w+ iso$", "1.12 to 1.19"),
+}
+
+
+def test_what_cuda_12_costs_is_as_measured():
+    known = {}
+    for path in sorted((ROOT / "results" / "h200").glob("quick-*.json.gz")):
+        for group in read_document(path).groups:
+            size = ",".join(f"{k}={v}" for k, v in group.key.size.items() if v != "")
+            for row in (r for r in group.rows if r.time_ms is not None and not r.repeat):
+                at = row.variant, row.role, row.config, size, group.key.launch
+                known.setdefault(at, []).append(row.time_ms.median)
+    with (ROOT / "results" / "cuda12.csv").open(encoding="utf-8") as file:
+        ratios = {
+            at: float(row["median_ms"]) / median(known[at])
+            for row in csv.DictReader(file)
+            if (at := tuple(row[n] for n in ("variant", "role", "config", "size", "launch")))
+        }
+    off = sorted(max(r, 1 / r) - 1 for r in ratios.values())
+    assert len(off) == 538 and off[269] < 0.01 and off[484] < 0.06
+    page = (ROOT / "docs" / "add-your-gpu.md").read_text(encoding="utf-8")
+    for name, (pattern, said) in _CUDA12.items():
+        of_it = [r for at, r in ratios.items() if re.match(pattern, f"{at[0]} {at[2]}") and r > 1.1]
+        ends = list(dict.fromkeys(said.split(" to ")))
+        assert f"| {name} | {said} |" in page
+        assert min(of_it) == pytest.approx(float(ends[0]), abs=0.06), name
+        assert max(of_it) == pytest.approx(float(ends[-1]), abs=0.06), name
 
 
 @pytest.mark.parametrize(("page", "microbenchmark", "at", "form"), _CITED)
