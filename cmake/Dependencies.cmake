@@ -64,11 +64,13 @@ endif()
 # (Debian 12, Ubuntu 24.04): formatting then costs a source file 0.5 s instead of 2 to 4. Otherwise it is
 # compiled wherever it is included.
 if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  set(fmt_archive amasia_fmt)
   add_library(amasia_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
   target_compile_options(amasia_fmt PRIVATE $<$<CONFIG:Release>:-Og>)  # as the harness
   target_include_directories(amasia_fmt SYSTEM PUBLIC
     $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 else()
+  set(fmt_archive "")
   add_library(amasia_fmt INTERFACE)
   target_link_libraries(amasia_fmt INTERFACE fmt::fmt-header-only)
 endif()

@@ -66,16 +66,11 @@ target_link_libraries(amasia_harness INTERFACE amasia_commands
 # libamasia_compare, which the Python package amasia loads: harness/implementations for C. Nothing of what it
 # is linked from is seen from outside, because the process has other libraries with fmt or CUDA's runtime in them.
 # amasia_add_compare_library(TARGET LIBRARY...): the same around another device.
-set(in_a_library harness harness_gpu inputs microbench)
-foreach(target amasia_fmt variants)
-  if(TARGET ${target})
-    get_target_property(type ${target} TYPE)
-    if(type STREQUAL "STATIC_LIBRARY")
-      list(APPEND in_a_library ${target})
-    endif()
-  endif()
-endforeach()
-set_target_properties(${in_a_library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set(archives harness harness_gpu inputs microbench ${fmt_archive})
+if(AMASIA_CUDA)
+  list(APPEND archives variants)
+endif()
+set_target_properties(${archives} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 function(amasia_add_compare_library target)
   set(exported ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../harness/implementations/compare_library.map)
   add_library(${target} SHARED ${exported})

@@ -129,33 +129,29 @@ struct Nvml::Library {
     if (call("nvmlDeviceGetCurrentClocksEventReasons", device, &mask) != 0) return std::nullopt;
     return mask;
   }
-  std::optional<std::vector<unsigned>> compute_pids() const;
-  std::vector<ProcessUse> uses(std::uint64_t since_us) const;
+  std::optional<std::vector<unsigned>> compute_pids() const {
+    const auto processes = list<ProcessInfo>(64, [&](unsigned& count, ProcessInfo* into) {
+      return call("nvmlDeviceGetComputeRunningProcesses_v3", device, &count, into);
+    });
+    if (!processes) return std::nullopt;
+    std::vector<unsigned> pids;
+    for (const ProcessInfo& process : *processes) pids.push_back(process.pid);
+    return pids;
+  }
+  std::vector<ProcessUse> uses(std::uint64_t since_us) const {
+    const unsigned long long since = since_us;
+    // Processes times samples.
+    const auto found = list<ProcessUse>(256, [&](unsigned& count, ProcessUse* into) {
+      return call("nvmlDeviceGetProcessUtilization", device, into, &count, since);
+    });
+    return found.value_or(std::vector<ProcessUse>{});
+  }
 
   Resolver resolve;
   bool initialised = false;
   Handle device = nullptr;
   std::string reason;
 };
-
-std::optional<std::vector<unsigned>> Nvml::Library::compute_pids() const {
-  const auto processes = list<ProcessInfo>(64, [&](unsigned& count, ProcessInfo* into) {
-    return call("nvmlDeviceGetComputeRunningProcesses_v3", device, &count, into);
-  });
-  if (!processes) return std::nullopt;
-  std::vector<unsigned> pids;
-  for (const ProcessInfo& process : *processes) pids.push_back(process.pid);
-  return pids;
-}
-
-std::vector<ProcessUse> Nvml::Library::uses(std::uint64_t since_us) const {
-  const unsigned long long since = since_us;
-  // Processes times samples.
-  const auto found = list<ProcessUse>(256, [&](unsigned& count, ProcessUse* into) {
-    return call("nvmlDeviceGetProcessUtilization", device, into, &count, since);
-  });
-  return found.value_or(std::vector<ProcessUse>{});
-}
 
 Nvml::Nvml(const std::string& device) : Nvml(device, resolve_in_library) {}
 

@@ -53,60 +53,49 @@ std::string range_of(const ParameterSpec& spec) {
 
 /// The canonical spelling of a valid value; throws UsageError for any other.
 std::string checked_value(const ParameterSpec& spec, const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError("parameter " + spec.name + ": " + why);
+  };
   switch (spec.kind) {
     case ParameterSpec::Kind::integer: {
       std::int64_t value = 0;
-      switch (parse_integer(text, value)) {
-        case Parsed::not_an_integer:
-          throw UsageError("parameter " + spec.name + ": '" + text +
-                           "' is no whole number (4096, 4k, 16 KiB, 2^20); expected " +
-                           range_of(spec));
-        case Parsed::too_large:
-          throw UsageError("parameter " + spec.name + ": " + text +
-                           " does not fit in 64 bits; expected " + range_of(spec));
-        case Parsed::integer:
-          break;
+      const Parsed parsed = parse_integer(text, value);
+      if (parsed == Parsed::not_an_integer) {
+        refuse("'" + text + "' is no whole number (4096, 4k, 16 KiB, 2^20); expected " +
+               range_of(spec));
+      }
+      if (parsed == Parsed::too_large) {
+        refuse(text + " does not fit in 64 bits; expected " + range_of(spec));
       }
       if (value < spec.minimum || value > spec.maximum) {
-        throw UsageError("parameter " + spec.name + ": " + text + " is out of range; expected " +
-                         range_of(spec));
+        refuse(text + " is out of range; expected " + range_of(spec));
       }
       return std::to_string(value);
     }
     case ParameterSpec::Kind::choice:
-      if (std::find(spec.choices.begin(), spec.choices.end(), text) == spec.choices.end()) {
-        throw UsageError("parameter " + spec.name + ": no choice '" + text + "'; " +
-                         suggestion(text, spec.choices));
+      if (std::ranges::find(spec.choices, text) == spec.choices.end()) {
+        refuse("no choice '" + text + "'; " + suggestion(text, spec.choices));
       }
       return text;
     case ParameterSpec::Kind::file:
       // Sizes are printed and read back as "a=1,b=2": a comma would end the value.
       if (text.find(',') != std::string::npos) {
-        throw UsageError("parameter " + spec.name + ": file name '" + text +
-                         "' has a comma, which separates parameters; rename the file");
+        refuse("file name '" + text + "' has a comma, which separates parameters; rename the file");
       }
       return text;
   }
   throw std::logic_error("unknown kind of parameter " + spec.name);
 }
 
-std::vector<std::string> names_of(const std::vector<ParameterSpec>& specs) {
-  std::vector<std::string> names;
-  for (const ParameterSpec& spec : specs) names.push_back(spec.name);
-  return names;
-}
-
 }  // namespace
 
 Parameters::Parameters(const std::vector<ParameterSpec>& specs,
                        const std::map<std::string, std::string>& given) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : specs) names.push_back(spec.name);
   for (const auto& [name, value] : given) {
-    const bool known =
-        std::any_of(specs.begin(), specs.end(),
-                    [&name = name](const ParameterSpec& spec) { return spec.name == name; });
-    if (!known) {
-      throw UsageError("unknown parameter '" + name + "': " + suggestion(name, names_of(specs)));
-    }
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw UsageError("unknown parameter '" + name + "': " + suggestion(name, names));
   }
   for (const ParameterSpec& spec : specs) {
     const auto found = given.find(spec.name);

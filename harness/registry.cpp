@@ -11,7 +11,6 @@
 
 #include "harness/ceiling.hpp"
 #include "harness/microbenchmark.hpp"
-#include "harness/text/pattern.hpp"
 
 // Registration happens while namespace-scope constants are initialised, in an order the linker
 // chose. A function-local static exists before its first use, and everything is kept sorted, so
@@ -28,12 +27,12 @@ struct Sorted {
   template <class Precedes>
   void add(std::unique_ptr<T> item, const Precedes& precedes) {
     const T* added = owned.emplace_back(std::move(item)).get();
-    list.insert(std::upper_bound(list.begin(), list.end(), added, precedes), added);
+    list.insert(std::ranges::upper_bound(list, added, precedes), added);
   }
   /// nullptr where there is none.
   template <class Is>
   const T* find(const Is& is) const {
-    const auto found = std::find_if(list.begin(), list.end(), [&](const T* i) { return is(*i); });
+    const auto found = std::ranges::find_if(list, [&](const T* i) { return is(*i); });
     return found == list.end() ? nullptr : *found;
   }
   template <class Is>
@@ -126,9 +125,7 @@ bool register_variant(Variant variant, SourceLine place) {
 
 bool register_ceiling(CeilingProbe probe) {
   std::vector<CeilingProbe>& list = registry().probes;
-  const auto place = std::lower_bound(
-      list.begin(), list.end(), probe.name,
-      [](const CeilingProbe& left, const std::string& right) { return left.name < right; });
+  const auto place = std::ranges::lower_bound(list, probe.name, {}, &CeilingProbe::name);
   if (place != list.end() && place->name == probe.name) {
     throw std::logic_error("ceiling " + probe.name + " is registered twice");
   }

@@ -2,9 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 
 namespace amasia {
+namespace {
+
+double greatest_y(const std::vector<Abscissa>& points) {
+  const auto less = [](const Abscissa& a, const Abscissa& b) { return a.y < b.y; };
+  return std::max_element(points.begin(), points.end(), less)->y;
+}
+
+}  // namespace
 
 double slope_of(const std::vector<Abscissa>& points) {
   double mean_x = 0, mean_y = 0;
@@ -29,19 +38,23 @@ double saturation_of(std::vector<Abscissa> points, double share) {
   std::stable_sort(points.begin(), points.end(),
                    [](const Abscissa& a, const Abscissa& b) { return a.x < b.x; });
   if (!(points.front().x > 0)) throw std::invalid_argument("saturation_of: x must be positive");
-  double peak = points.front().y;
-  for (const Abscissa& p : points) peak = std::max(peak, p.y);
-  const double level = share * peak;
+  const double level = share * greatest_y(points);
   // From the right: a dip after the knee moves the knee, a lucky point before it does not.
   std::size_t first = points.size() - 1;
-  if (points[first].y < level) {  // falls again at the end: the knee is before the maximum
-    while (points[first].y < level) --first;
-  }
+  while (points[first].y < level) --first;  // falls again at the end: the knee is before
   while (first > 0 && points[first - 1].y >= level) --first;
   if (first == 0) return points.front().x;
   const Abscissa &a = points[first - 1], &b = points[first];
   const double part = (level - a.y) / (b.y - a.y);
   return a.x * std::pow(b.x / a.x, part);
+}
+
+Bracket knee_of(const std::vector<Abscissa>& points, double share) {
+  if (points.empty()) throw std::invalid_argument("knee_of: no points");
+  const double level = share * greatest_y(points);
+  const auto first =
+      std::find_if(points.begin(), points.end(), [&](const Abscissa& p) { return p.y >= level; });
+  return {first == points.begin() ? first->x : std::prev(first)->x, first->x};
 }
 
 Crossover bisect_crossover(double low, double high, double resolution, const Side& side) {

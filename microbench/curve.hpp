@@ -31,6 +31,10 @@ struct Bracket {
   double high = 0;
 };
 
+/// The points around a knee: the first with at least `share` of the greatest y, and the one before
+/// it, or the first itself where there is none. `points` is in the order of x.
+Bracket knee_of(const std::vector<Abscissa>& points, double share);
+
 /// Which side of a crossover one x lies on: -1 before it, +1 after, 0 not resolved.
 using Side = std::function<int(double x)>;
 

@@ -3,9 +3,6 @@
 // resident together with it, because none has ended.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "microbench/walks.cuh"
 
 namespace amasia {
@@ -32,10 +29,8 @@ class Census {
   double resident(cudaStream_t stream, Enqueue enqueue) const {
     started_.poison(stream);
     enqueue(started_.data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    std::vector<unsigned long long> at(started_.size());
-    started_.download(at.data());
+    finish(stream);
+    const std::vector<unsigned long long> at = downloaded(started_);
     const unsigned long long first = *std::min_element(at.begin(), at.end());
     const auto together = std::count_if(
         at.begin(), at.end(), [first](unsigned long long t) { return t - first < census_ns / 2; });

@@ -97,8 +97,10 @@ missing_packages() {
   have_header gtest/gtest.h || echo libgtest-dev
 }
 
-# Without a terminal sudo must do without a password.
-can_sudo() { command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; }
+# Is there a way to root? Without a terminal sudo must do without a password.
+can_be_root() {
+  [[ $(id -u) == 0 ]] || { command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; }
+}
 
 # apt_get WORD...: as root, without questions; apt_said is what it says.
 apt_get() {
@@ -124,19 +126,17 @@ apt_install() {
 }
 
 install_packages() {
-  local missing
-  missing=$(missing_packages "$1" | tr '\n' ' ')
-  missing=${missing% }
+  local missing command
+  missing=$(missing_packages "$1" | paste -sd ' ')
   [[ -n $missing ]] || return 0
-  local command="apt-get install -y --no-install-recommends $missing"
+  command="apt-get install -y --no-install-recommends $missing"
 
   command -v apt-get >/dev/null ||
     fail "these are missing, by their Debian names, and there is no apt-get here: $missing"
-  [[ $(id -u) == 0 ]] || can_sudo ||
-    fail "neither root nor sudo here, and packages are missing; ask for: $command"
+  can_be_root || fail "neither root nor sudo here, and packages are missing; ask for: $command"
   # shellcheck disable=SC2086 # a list of package names
   apt_install $missing || fail "could not install the system packages: $command"
-  missing=$(missing_packages "$1" | tr '\n' ' ')
+  missing=$(missing_packages "$1" | paste -sd ' ')
   [[ -z $missing ]] || fail "still missing or too old after installation: $missing" \
     "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
 }
@@ -145,8 +145,7 @@ install_packages() {
 install_for_tests() {
   local what=$1
   shift
-  command -v apt-get >/dev/null || return 0
-  [[ $(id -u) == 0 ]] || can_sudo || return 0
+  command -v apt-get >/dev/null && can_be_root || return 0
   compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || update_lists # an image's are often removed
   if ! apt-cache show "$@" >/dev/null 2>&1; then
     say "apt-get has no $*: the tests of $what are skipped"
@@ -174,25 +173,25 @@ PYTHON
 # A setting of the user's, which pip refuses in an environment. It holds for the tests, too.
 export PIP_USER=0
 
-# Bytecode is made when a module is first imported: most never are.
+# pip_install OPTION...: what is wanted. Bytecode is made when a module is first imported: most never are.
 pip_install() {
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile "$@" >&2
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile "$@" "${wanted[@]}" >&2 ||
+    fail "pip could not install: ${wanted[*]}"
 }
 
-# A stamp holds what was asked for, so that a change of pyproject.toml, of the Python or of the folder's
-# place makes the environment anew, and nothing else does.
-stamp_of() { printf '%s\n' "$PWD" "$("$base_python" --version)" "$@"; }
-
-# stamped NAME WANTED...: was this installed, and is the environment whole?
-stamped() {
-  [[ $(cat ".venv/$1" 2>/dev/null) == "$(stamp_of "${@:2}")" ]] && .venv/bin/python -c '' 2>/dev/null
+# is_installed NAME: is what pyproject.toml lists under NAME in an environment that is whole? The file `stamp` holds
+# what was asked for, so that a change of pyproject.toml, of the Python or of the folder's place makes the
+# environment anew, and nothing else does.
+is_installed() {
+  mapfile -t wanted < <(requirements "$1")
+  stamp=.venv/amasia-stamp${1:+-$1}
+  stamped=$(printf '%s\n' "$PWD" "$("$base_python" --version)" "${wanted[@]}")
+  [[ $(cat "$stamp" 2>/dev/null) == "$stamped" ]] && .venv/bin/python -c '' 2>/dev/null
 }
 
 # Makes the environment .venv, empty, unless there is one with the right packages.
 make_environment() {
-  local wanted
-  mapfile -t wanted < <(requirements "")
-  if ! stamped amasia-stamp "${wanted[@]}"; then
+  if ! is_installed ""; then
     [[ ! -L .venv ]] ||
       fail ".venv is a link to another environment, which is not changed from here: remove the link"
     say "making the Python environment .venv with $base_python"
@@ -203,20 +202,15 @@ make_environment() {
 
 # install_python answer|tests: the packages that are missing in .venv.
 install_python() {
-  local wanted
-  mapfile -t wanted < <(requirements "")
-  if ! stamped amasia-stamp "${wanted[@]}"; then
-    pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
-    stamp_of "${wanted[@]}" >.venv/amasia-stamp
+  if ! is_installed ""; then
+    pip_install
+    echo "$stamped" >"$stamp"
     # Bytecode and matplotlib's list of fonts, for which nobody is to wait when there is something to draw.
     .venv/bin/python -c 'import matplotlib.font_manager, plots.commands.report' >&2 || true
   fi
-  [[ $1 == tests ]] || return 0
-  mapfile -t wanted < <(requirements test)
-  if ! stamped amasia-stamp-tests "${wanted[@]}"; then
-    pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
-    stamp_of "${wanted[@]}" >.venv/amasia-stamp-tests
-  fi
+  [[ $1 == tests ]] && ! is_installed test || return 0
+  pip_install
+  echo "$stamped" >"$stamp"
 }
 
 # The environment is made, and Python's packages and the disassemblers are installed, beside the compiler:
@@ -246,8 +240,7 @@ install_wheels() {
   say "installing into $folder: ${wanted[*]}"
   wait_for_environment
   rm -rf "$folder" "$folder.part"
-  pip_install --no-deps --target "$folder.part" "${wanted[@]}" ||
-    fail "pip could not install: ${wanted[*]}"
+  pip_install --no-deps --target "$folder.part"
   printf '%s\n' "${wanted[@]}" >"$folder.part/amasia-stamp"
   mv "$folder.part" "$folder"
 }
@@ -262,8 +255,7 @@ have_gpu_device() {
     [[ ! -e $device ]] || return 0
   done
   for device in "$root"/sys/bus/pci/devices/*; do
-    [[ $(cat "$device/vendor" 2>/dev/null) != 0x10de || $(cat "$device/class" 2>/dev/null) != 0x03* ]] ||
-      return 0
+    [[ $(cat "$device"/{vendor,class} 2>/dev/null) != 0x10de$'\n'0x03* ]] || return 0
   done
   return 1
 }

@@ -1,16 +1,5 @@
 // The formats of input files, from friendly and hostile ones. Sizes that overflow, and orders that
 // look random.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "inputs/errors.hpp"
 #include "inputs/formats/grid.hpp"
 #include "inputs/formats/keys.hpp"
@@ -19,7 +8,7 @@
 #include "inputs/formats/sequences.hpp"
 #include "inputs/permutation.hpp"
 #include "inputs/sizes.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::formats {
 namespace {

@@ -1,6 +1,10 @@
 """Programs that tests run, and the files of this tree and of its build."""
 
+import hashlib
+import json
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -31,12 +35,38 @@ def built(name: str) -> Path:
     return path
 
 
+def cached(name: str) -> str:
+    """An entry of the cache of the build folder, empty where there is none."""
+    cache = BUILD / "CMakeCache.txt"
+    text = cache.read_text(encoding="utf-8") if cache.is_file() else ""
+    found = re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def nvcc() -> str:
+    """Skips where there is none."""
+    places = (os.environ.get("CUDACXX"), cached("CMAKE_CUDA_COMPILER"), shutil.which("nvcc"))
+    for path in (*places, "/usr/local/cuda/bin/nvcc"):
+        if path and os.path.exists(path):
+            return path
+    pytest.skip("no nvcc here")
+
+
 def executable(path: Path, text: str, shell: object = "/bin/sh") -> Path:
     """Writes a program."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!{shell}\n{text}", encoding="utf-8")
     path.chmod(0o755)
     return path
+
+
+def sealed(document: dict[str, Any]) -> str:
+    """The text of a result file or profile with these members, as if it had been written so."""
+    first = {name: document.get(name) for name in ("schema", "version")}
+    rest = {name: of for name, of in document.items() if name not in (*first, "digest")}
+    text = json.dumps(rest, separators=(",", ":"))[1:-1] + "\n}\n"
+    first["digest"] = "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return json.dumps(first, separators=(",", ":"))[:-1] + ",\n" + text
 
 
 def run(

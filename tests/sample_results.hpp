@@ -2,16 +2,13 @@
 // journal, comparison and merging work on.
 #pragma once
 
-#include <limits>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
 
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/results/result.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 

@@ -13,9 +13,8 @@ enum class Strategy { baseline, register_bypass, overlap, drop_off, tma, dsm };
 
 struct StrategyTraits {
   std::string_view name;
-  int runs_from = 0;       // least compute capability (major * 10 + minor) that runs it at all
-  int native_from = 0;     // below this it falls back to plain copies, and each row says so
-  int copy_alignment = 4;  // bytes global addresses and pitches need for the widest copy
+  int runs_from = 0;    // least compute capability (major * 10 + minor) that runs it at all
+  int native_from = 0;  // below this it falls back to plain copies, and each row says so
   // PTX substrings. Every tile kernel must show at least one of each `required` alternative list
   // (alternatives separated by '|') and none of `forbidden`. Fixed size: unused entries are empty.
   std::array<std::string_view, 2> required{};
@@ -24,48 +23,32 @@ struct StrategyTraits {
 };
 
 inline constexpr std::array<StrategyTraits, 6> strategy_traits{{
-    {"baseline",
-     0,
-     0,
-     16,
-     {"ld.global"},
-     {"cp.async", "mapa", "shared::cluster", "barrier.cluster"},
-     true},
+    {"baseline", 0, 0, {"ld.global"}, {"cp.async", "mapa", "shared::cluster", "barrier.cluster"}},
     {"register_bypass",
      0,
      80,
-     16,
      {"cp.async.ca|cp.async.cg"},
      {"cp.async.bulk", "mapa", "barrier.cluster"},
      false},
     {"overlap",
      0,
      80,
-     16,
      {"cp.async.ca|cp.async.cg", "cp.async.wait_group|cp.async.mbarrier"},
      {"cp.async.bulk", "mapa", "barrier.cluster"},
      false},
     {"drop_off",
      0,
      80,
-     16,
      {"cp.async.ca|cp.async.cg", "cp.async.wait_group|cp.async.wait_all"},
      {"cp.async.bulk", "mapa", "barrier.cluster"},
      false},
     {"tma",
      90,
      90,
-     16,
      {"cp.async.bulk.tensor|cp.async.bulk.shared::cluster", "mbarrier.try_wait|mbarrier.test_wait"},
      {"mapa"},
      false},
-    {"dsm",
-     90,
-     90,
-     16,
-     {"mapa|ld.shared::cluster|st.async|multicast::cluster", "barrier.cluster"},
-     {},
-     true},
+    {"dsm", 90, 90, {"mapa|ld.shared::cluster|st.async|multicast::cluster", "barrier.cluster"}},
 }};
 
 constexpr const StrategyTraits& traits_of(Strategy s) {

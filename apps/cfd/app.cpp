@@ -4,6 +4,7 @@
 #include "apps/cfd/cfd.hpp"
 #include "apps/cfd/cpu_reference.hpp"
 #include "apps/cfd/schedules.hpp"
+#include "apps/common/parameters.hpp"
 #include "inputs/formats/text_writer.hpp"
 
 namespace amasia::cfd {
@@ -13,11 +14,11 @@ const std::vector<ParameterSpec>& parameter_specs() {
   // 2^29 elements keep element arithmetic within 32 bits on the device; 2^17 iterations keep the
   // list of launches of a run reasonable.
   static const std::vector<ParameterSpec> specs = {
-      {"elements", Kind::integer, "elements of the mesh", "193474", 1, 1 << 29, {}},
-      {"iterations", Kind::integer, "time steps of three stages each", "2000", 1, 1 << 17, {}},
+      {"elements", Kind::integer, "elements of the mesh", "193474", 1, 1 << 29},
+      {"iterations", Kind::integer, "time steps of three stages each", "2000", 1, 1 << 17},
       {"order", Kind::choice, "of generated elements", "front", 1, 1, {"front", "scattered"}},
-      {"mesh_file", Kind::file, "mesh in Rodinia's text format (default: generated)", "", 1, 1, {}},
-      {"out_file", Kind::file, "for the variables of a run that was right", "", 1, 1, {}}};
+      {"mesh_file", Kind::file, "mesh in Rodinia's text format (default: generated)", ""},
+      {"out_file", Kind::file, "for the variables of a run that was right", ""}};
   return specs;
 }
 
@@ -64,10 +65,8 @@ class Cfd final : public App {
     std::vector<Parameters> all;
     const auto add = [&](const Sizes& sizes, const char* order) {
       for (const auto& [n, iterations] : sizes) {
-        all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
-                                                {"elements", std::to_string(n)},
-                                                {"iterations", std::to_string(iterations)},
-                                                {"order", order}});
+        all.push_back(size_of(parameter_specs(),
+                              {{"elements", n}, {"iterations", iterations}, {"order", order}}));
       }
     };
     add(front, "front");
@@ -94,9 +93,9 @@ class Cfd final : public App {
   }
 
   std::int64_t device_bytes(const Parameters& p) const override {
-    // Inputs, result, scratch, and what the result must be.
+    // Mesh, input, result, scratch; for either input what it is and what the result must be.
     constexpr std::int64_t floats =
-        1 + faces + 3 * faces + 3 * variables + scratch_floats_per_element;
+        1 + faces + 3 * faces + 6 * variables + scratch_floats_per_element;
     return checked_product({pitch_of(p.integer("elements")), floats, sizeof(float)},
                            "the elements' arrays");
   }

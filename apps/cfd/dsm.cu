@@ -4,7 +4,7 @@
 #include "apps/cfd/iso.cuh"
 #include "apps/cfd/resident.cuh"
 #include "variants/ptx/bulk.cuh"
-#include "variants/ptx/cluster_loads.cuh"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia::cfd {
 namespace {

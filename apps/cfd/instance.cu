@@ -4,14 +4,14 @@
 // launch, Rodinia's arrays. That kernel is itself checked against fp64 on the CPU, after as many
 // iterations as a bound can be derived for.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/cfd/cpu_reference.hpp"
 #include "apps/cfd/kernel.cuh"
+#include "apps/common/device_instance.cuh"
 #include "apps/common/verification_report.cuh"
 #include "variants/device/cuda.hpp"
 
@@ -86,25 +86,31 @@ class DeviceInstance final : public CfdInstance {
 
   void pose(int challenge) override {
     posed_ = challenge;
-    host_initial_ =
-        host_initial(elements_, seed_, challenge == 0 ? usual_swing : challenging_swing);
-    upload(initial_, variables,
-           [this](int k, std::int64_t i) { return host_initial_[k * elements_ + i]; });
+    DeviceArray<float>& initial = inputs_[posed_].initial;
+    if (initial.size() == 0) {
+      DeviceArray<float> made(planes(variables));  // kept only when complete
+      made.poison(nullptr);
+      upload_rows(posed_on_host().data(), Grid<float>{made.data(), variables, elements_, pitch_});
+      initial = std::move(made);
+    }
+    AMASIA_CUDA(
+        cudaMemcpy(initial_.data(), initial.data(), initial.bytes(), cudaMemcpyDeviceToDevice));
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
   Verdict verify() override {
     AMASIA_CUDA(cudaDeviceSynchronize());
-    if (expected_of_ != posed_) {
-      if (expected_.size() == 0) expected_ = DeviceArray<float>(planes(variables));
-      if (!checked_) checked_ = check_on_cpu();
-      compute_expected(problem_.iterations);
-      expected_of_ = posed_;
+    DeviceArray<float>& expected = inputs_[posed_].expected;
+    if (expected.size() == 0) {
+      DeviceArray<float> made(planes(variables));  // as in pose()
+      if (!checked_) checked_ = check_on_cpu(made);
+      compute_expected(made, problem_.iterations);
+      expected = std::move(made);
     }
     if (!checked_->passed) return *checked_;
     Verdict verdict{false, "exact", 0, 0, variables * elements_, 0};
     const DeviceReport report;
-    find_differences<<<blocks(), threads>>>(result_.data(), expected_.data(), elements_, pitch_,
+    find_differences<<<blocks(), threads>>>(result_.data(), expected.data(), elements_, pitch_,
                                             report.data());
     AMASIA_CUDA(cudaGetLastError());
     verdict = report.complete(verdict, "got");
@@ -138,24 +144,26 @@ class DeviceInstance final : public CfdInstance {
   }
   HostVariables download(const DeviceArray<float>& from) const {
     HostVariables to(static_cast<std::size_t>(variables * elements_));
-    AMASIA_CUDA(cudaMemcpy2D(to.data(), elements_ * sizeof(float), from.data(),
-                             pitch_ * sizeof(float), elements_ * sizeof(float), variables,
-                             cudaMemcpyDeviceToHost));
+    download_rows(Grid<float>{from.data(), variables, elements_, pitch_}, to.data());
     return to;
   }
 
+  HostVariables posed_on_host() const {
+    return host_initial(elements_, seed_, posed_ == 0 ? usual_swing : challenging_swing);
+  }
+
   // Uses scratch, never result; what it leaves there no later run may take for its own.
-  void compute_expected(int iterations) {
+  void compute_expected(const DeviceArray<float>& expected, int iterations) {
     float* const first = scratch_.data();
     float* const second = first + variables * pitch_;
     AMASIA_CUDA(
-        cudaMemcpy(expected_.data(), initial_.data(), expected_.bytes(), cudaMemcpyDeviceToDevice));
+        cudaMemcpy(expected.data(), initial_.data(), expected.bytes(), cudaMemcpyDeviceToDevice));
     for (int iteration = 0; iteration < iterations; ++iteration) {
       // Only an element's own thread reads what it was, so the last stage may overwrite it.
       float* const ways[][2] = {
-          {expected_.data(), first}, {first, second}, {second, expected_.data()}};
+          {expected.data(), first}, {first, second}, {second, expected.data()}};
       for (int stage = 0; stage < stages_of_iteration; ++stage) {
-        reference_stage<<<blocks(), threads>>>(problem_, ways[stage][0], expected_.data(),
+        reference_stage<<<blocks(), threads>>>(problem_, ways[stage][0], expected.data(),
                                                ways[stage][1], stage);
         AMASIA_CUDA(cudaGetLastError());
       }
@@ -164,11 +172,11 @@ class DeviceInstance final : public CfdInstance {
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
-  Verdict check_on_cpu() {
+  Verdict check_on_cpu(const DeviceArray<float>& expected) {
     const int iterations = std::min(problem_.iterations, checked_iterations);
-    compute_expected(iterations);
+    compute_expected(expected, iterations);
     Verdict v =
-        compare(download(expected_).data(), elements_, reference(mesh_, host_initial_, iterations),
+        compare(download(expected).data(), elements_, reference(mesh_, posed_on_host(), iterations),
                 error_bound(mesh_, iterations));
     v.norm = "the reference on the device against fp64 on the CPU, " + v.norm;
     return v;
@@ -178,22 +186,21 @@ class DeviceInstance final : public CfdInstance {
   std::int64_t elements_, pitch_;
   bool keeps_result_;
   formats::Mesh mesh_;
-  HostVariables host_initial_;
+  // Of one challenge: made once, however many configs are verified.
+  struct Input {
+    DeviceArray<float> initial, expected;
+  };
+  Input inputs_[2];
   DeviceArray<float> areas_{planes(1)}, normals_{planes(3 * faces)}, initial_{planes(variables)},
       result_{planes(variables)}, scratch_{planes(scratch_floats_per_element)};
   DeviceArray<std::int32_t> neighbours_{planes(faces)};
-  DeviceArray<float> expected_;  // allocated when the first result is verified
   const Problem problem_;
   int posed_ = 0;
-  int expected_of_ = -1;            // the input that expected_ belongs to
-  std::optional<Verdict> checked_;  // the kernel that computes expected_
+  std::optional<Verdict> checked_;  // the kernel that computes what is expected
   HostVariables right_;
 };
 
-const bool registered = register_instance_factory(
-    "cfd", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("cfd");
 
 }  // namespace
 }  // namespace amasia::cfd

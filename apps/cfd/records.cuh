@@ -10,6 +10,7 @@
 
 #include "apps/cfd/kernel.cuh"
 #include "apps/cfd/schedules.hpp"
+#include "apps/common/start.hpp"
 #include "variants/device/dependent_launch.cuh"
 #include "variants/ptx/cp_async.cuh"
 
@@ -264,9 +265,8 @@ ConfigOf<Problem> walk_config(bool dependent) {
   ConfigOf<Problem> config;
   config.info =
       records_info<Mover>(dependent ? dependent_name : walk_name, function, full, 1, Mover::stages);
-  config.unsupported = [=](const Problem&, const Device& d) -> std::optional<std::string> {
-    if (!dependent || d.compute_capability >= 90) return std::nullopt;
-    return "programmatic dependent launch needs compute capability 9.0";
+  config.unsupported = [=](const Problem&, const Device& d) {
+    return start_objection(dependent ? Start::dependent : Start::in_turn, d);
   };
   config.prepare = [=](const Problem& p, const Device& device) {
     const Packed packed{p};

@@ -10,6 +10,19 @@ namespace amasia::matrix {
 
 using async::load_float4;
 
+/// A thread's sums.
+template <int ROWS, int COLUMNS>
+struct Accumulator {
+  float c[ROWS][COLUMNS];
+  __device__ void clear() {
+#pragma unroll
+    for (auto& line : c) {
+#pragma unroll
+      for (float& x : line) x = 0;
+    }
+  }
+};
+
 /// A 128 x N tile of C from slices of A (128 x 32) and B (32 x N), neither of them transposed. A
 /// row of A is 128 bytes, its 16-byte chunks permuted (swizzled_chunk), so that four columns can be
 /// read at once without bank conflicts. B is dense. One warp has 64 x 64 elements: 8 lanes down, 4
@@ -44,16 +57,7 @@ struct Fp32Tile {
     return thread / 32 % warps_across * 64 + 16 * g + thread % 32 / 8 * 4;
   }
 
-  struct Accumulator {
-    float c[rows_per_thread][columns_per_thread];
-    __device__ void clear() {
-#pragma unroll
-      for (auto& line : c) {
-#pragma unroll
-        for (float& x : line) x = 0;
-      }
-    }
-  };
+  using Accumulator = matrix::Accumulator<rows_per_thread, columns_per_thread>;
 
   /// Rows of A in a slice that the block shares.
   struct Left {

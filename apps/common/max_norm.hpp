@@ -1,4 +1,5 @@
-// How a result of floats is judged by a reference on the CPU: errors relative to its largest value.
+// How results are judged by a reference on the CPU, element by element: by any norm, or by errors
+// relative to its largest value.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,15 @@
 #include "harness/app.hpp"
 
 namespace amasia {
+
+/// Counts an element with this error in the verdict's norm; text(), of a wrong one, is kept of the
+/// first five. `passed` is the caller's.
+template <class Text>
+void count_element(Verdict& verdict, double error, const Text& text) {
+  if (std::isfinite(error)) verdict.error = std::max(verdict.error, error);
+  if (error <= verdict.bound) return;  // false for NaN
+  if (++verdict.mismatches <= 5) verdict.first_mismatches.push_back(text());
+}
 
 /// Compares got(i) with expected(i), both converted to double, for i below `count`: the largest
 /// error may be `bound` times the largest expected magnitude. Any non-finite value is a mismatch.

@@ -4,13 +4,15 @@
 
 #include "apps/common/tf32.hpp"
 #include "variants/ptx/named_barrier.cuh"
-#include "variants/ptx/wgmma_narrow.cuh"
+#include "variants/ptx/wgmma.cuh"
 
 namespace amasia::matrix {
 
 /// The turns of two warpgroups, slice by slice. Each adds its sum to another one before it goes on;
 /// the other has the tensor cores meanwhile. Without turns both would be done, and add, at the same
-/// time. The named barriers 1 and 2 are theirs.
+/// time. The named barriers 1 and 2 are theirs. Not TAKEN: they do nothing, for slices that are not
+/// waited for at once.
+template <bool TAKEN = true>
 struct WarpgroupsInTurn {
   static constexpr int threads = 256;  // who waits and who lets go
   int warpgroup;
@@ -22,8 +24,12 @@ struct WarpgroupsInTurn {
   __device__ void end() const {
     if (warpgroup == 0) wait();
   }
-  __device__ void wait() const { block::sync(1 + warpgroup, threads); }
-  __device__ void let_go() const { block::arrive(2 - warpgroup, threads); }
+  __device__ void wait() const {
+    if (TAKEN) block::sync(1 + warpgroup, threads);
+  }
+  __device__ void let_go() const {
+    if (TAKEN) block::arrive(2 - warpgroup, threads);
+  }
 };
 
 /// A slice of 32 terms, 64 x N elements a warpgroup. The rows of both operands lie as boxes of 128

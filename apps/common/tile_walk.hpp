@@ -32,6 +32,28 @@ struct Range {
   int first = 0, end = 0;
 };
 
+/// Where a worker of a walk is: a slice of a step.
+template <class Step>
+struct WalkPosition {
+  Step step;
+  int slice = 0;
+
+  template <class Walk>
+  AMASIA_HD constexpr WalkPosition(const Walk&, Step first_step) : step(first_step) {}
+  template <class Walk>
+  AMASIA_HD constexpr bool more(const Walk& walk) const {
+    return walk.has(step);
+  }
+  /// To the next slice. True when it belongs to another step.
+  template <class Walk>
+  AMASIA_HD constexpr bool advance(const Walk& walk, Step workers) {
+    if (++slice < walk.slices) return false;
+    slice = 0;
+    step += workers;
+    return true;
+  }
+};
+
 /// The tiles of C and the slices of their sums, as a cluster of `cluster` blocks one below the
 /// other walks them. With one block a cluster is a block. A walking cluster, a worker, begins at
 /// the step of its number and goes on by the number of workers.
@@ -59,20 +81,7 @@ struct Walk {
     return {p.row * cluster + rank, p.column};
   }
 
-  /// Where a worker is: a slice of a step.
-  struct Position {
-    std::int64_t step;
-    int slice = 0;
-    AMASIA_HD constexpr Position(const Walk&, std::int64_t first_step) : step(first_step) {}
-    AMASIA_HD constexpr bool more(const Walk& walk) const { return walk.has(step); }
-    /// To the next slice. True when it belongs to another step.
-    AMASIA_HD constexpr bool advance(const Walk& walk, std::int64_t workers) {
-      if (++slice < walk.slices) return false;
-      slice = 0;
-      step += workers;
-      return true;
-    }
-  };
+  using Position = WalkPosition<Step>;
 };
 
 }  // namespace amasia::matrix

@@ -1,10 +1,10 @@
 // gemm as the harness sees it: parameters, sizes, work.
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <limits>
 #include <memory>
 
+#include "apps/common/parameters.hpp"
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/schedules.hpp"
@@ -16,37 +16,19 @@ const std::vector<ParameterSpec>& parameter_specs() {
   // 2^20 keeps rows, columns and tiles within 32 bits, and a row of fp32 within 2^22 bytes.
   constexpr std::int64_t most = std::int64_t{1} << 20;
   static const std::vector<ParameterSpec> specs = {
-      {"m", Kind::integer, "rows of A and C", "4096", 1, most, {}},
-      {"n", Kind::integer, "columns of B and C", "4096", 1, most, {}},
-      {"k", Kind::integer, "columns of A, rows of B", "4096", 1, most, {}},
-      {"mode",
-       Kind::choice,
-       "inputs: 'fp32', or rounded for the tensor cores, 'tf32', 'bf16' or 'e4m3' (FP8); sums are "
-       "fp32. 'tf32x3': fp32 inputs as two tf32 values each, three products, fp32's accuracy",
-       "fp32",
-       1,
-       1,
-       {std::begin(mode_names), std::end(mode_names)}},
-      {"layout",
-       Kind::choice,
-       "'nn': B lies row by row, as A does; 'tn': B is stored transposed, n x k",
-       "nn",
-       1,
-       1,
-       {std::begin(layout_names), std::end(layout_names)}}};
+      {"m", Kind::integer, "rows of A and C", "4096", 1, most},
+      {"n", Kind::integer, "columns of B and C", "4096", 1, most},
+      {"k", Kind::integer, "columns of A, rows of B", "4096", 1, most},
+      choice(
+          "mode",
+          "inputs: 'fp32', or rounded for the tensor cores, 'tf32', 'bf16' or 'e4m3' (FP8); sums "
+          "are fp32. 'tf32x3': fp32 inputs as two tf32 values each, three products, fp32's "
+          "accuracy",
+          "fp32", {std::begin(mode_names), std::end(mode_names)}),
+      choice("layout", "'nn': B lies row by row, as A does; 'tn': B is stored transposed, n x k",
+             "nn", {std::begin(layout_names), std::end(layout_names)})};
   return specs;
 }
-
-namespace {
-
-/// Which of `names` a choice is.
-template <class T, std::size_t COUNT>
-T choice_of(const std::string& text, const char* const (&names)[COUNT]) {
-  const auto* const found = std::find(std::begin(names), std::end(names), text);
-  return static_cast<T>(found - std::begin(names));
-}
-
-}  // namespace
 
 Mode mode_of(const Parameters& p) { return choice_of<Mode>(p.text("mode"), mode_names); }
 
@@ -160,12 +142,9 @@ class Gemm final : public App {
     }
     std::vector<Parameters> all;
     for (const auto& [s, mode, layout] : sizes) {
-      all.emplace_back(parameter_specs(),
-                       std::map<std::string, std::string>{{"m", std::to_string(s.m)},
-                                                          {"n", std::to_string(s.n)},
-                                                          {"k", std::to_string(s.k)},
-                                                          {"mode", mode},
-                                                          {"layout", layout}});
+      all.push_back(
+          size_of(parameter_specs(),
+                  {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"mode", mode}, {"layout", layout}}));
     }
     return all;
   }

@@ -3,21 +3,18 @@
 // multiplied and stored while the next chunk is, so that a thread holds two pieces, not sixteen.
 #include "apps/gemm/held_pieces.cuh"
 #include "apps/gemm/mma_tile.cuh"
-#include "apps/gemm/own_elements.cuh"
+#include "apps/gemm/original.cuh"
 
 namespace amasia::gemm {
 namespace {
 
 struct ThroughRegisters : SharedTiles<1> {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 1;
   static constexpr int shared_bytes = pair_bytes, bytes_in_flight = pair_bytes;
   NextElements own;
 
   __device__ ThroughRegisters(unsigned char* shared, View, const Problem& p, std::int64_t row,
                               std::int64_t column, int)
-      : SharedTiles<1>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {}
+      : SharedTiles(shared), own({p, row, column}) {}
   __device__ void acquire(int s) {
     a_tile(s)[threadIdx.x] = own.a.has(s) ? *own.a.next : 0.0f;
     b_tile(s)[threadIdx.x] = own.b.has(s) ? *own.b.next : 0.0f;
@@ -38,13 +35,11 @@ const char* const uneven =
 
 const char* const few_registers =
     "beside 128 elements of C a thread has registers for a quarter of a slice, which mma.sync is "
-    "done "
-    "with before the loads are: 8 warps of 64 x 32 hold half a slice";
+    "done with before the loads are: 8 warps of 64 x 32 hold half a slice";
 
 const char* const no_registers =
     "a producing thread that holds half a slice leaves those that multiply fewer registers than "
-    "they "
-    "need";
+    "they need";
 
 std::vector<Declined> declined() {
   auto all = decline({ffma_128x256.whole, tf32_mma_128x256.whole, bf16_mma_128x256.whole}, uneven);

@@ -12,12 +12,6 @@
 namespace amasia::gemm {
 namespace {
 
-/// Why tma and dsm decline the schedules of mma.sync.
-inline const char* const rows_of_b_whole =
-    "mma.sync reads rows of B whole, with chunks permuted along all of a row; a box permutes "
-    "within "
-    "128 bytes of it, which is what wgmma reads";
-
 /// Of a slice, as the tensor map counts them: Tile::k, but half of it in e4m3, which travels as
 /// pairs, because the engine looks at no values.
 template <class Tile>
@@ -38,7 +32,7 @@ struct BoxesOfB<Tile, Layout::tn> {
 
 /// Boxes of a slice: all rows of A by 128 bytes, permuted; boxes of B of `b_rows` rows.
 template <class Tile>
-Maps box_maps(const Problem& p, int b_rows) {
+Maps box_maps(const Problem& p, int b_rows = BoxesOfB<Tile>::rows) {
   using Element = typename Tile::Element;
   return {tensor_map(elements<Element>(p.a), rows_of_a<Tile>, columns_of_128_bytes<Tile>,
                      Swizzle::bytes128),
@@ -88,36 +82,42 @@ struct BoxSource {
   }
 };
 
-/// The producer (specialised.cuh) whose one thread asks for boxes; `Load(source, stage, barrier)`
-/// names those of a slice.
-template <class Stages, class Walk, class Load>
-__device__ __forceinline__ void produce_boxes(const Stages& stages, const Maps& maps,
-                                              const Problem& p, const Walk& walk, Load&& load) {
-  using Tile = typename Stages::Tile;
-  if (threadIdx.x != 0) return;
-  BoxSource<Tile, Walk> source(maps, walk);
-#pragma unroll 1
-  for (typename Stages::State state; source.more(); ++state, source.next_slice()) {
-    stages.acquire(state);
-    describe(stages, state, p, walk, source.at);
-    tma::expect(stages.full(state), Tile::slice_bytes);
-    load(source, stages.at(state), stages.full(state));
-  }
-}
+// Below, Boxes<Tile> says who brings the boxes of a slice. It is a matrix::SharingBlocks and has
+//
+// - view(problem): the maps of its boxes.
+// - load(source, stage, barrier): those of a slice that this block asks for.
 
-/// What producers of boxes have in common.
-template <class TileT, class WalkT>
-struct BoxProducer {
+/// The producer (specialised.cuh) whose one thread asks for boxes.
+template <class TileT, class WalkT, template <class> class Boxes>
+struct BoxProducer : Boxes<TileT> {
   using Tile = TileT;
   using Walk = WalkT;
   using View = Maps;
   static constexpr int registers = 40, arrivals = 1, producer_warps = 1;
   static constexpr int bytes_in_flight = stages_that_fit<Tile> * Tile::slice_bytes;
+
+  static __device__ __forceinline__ void produce(const Stages<Tile>& stages, const Maps& maps,
+                                                 const Problem& p, const Walk& walk) {
+    if (threadIdx.x != 0) return;
+    BoxSource<Tile, Walk> source(maps, walk);
+#pragma unroll 1
+    for (typename Stages<Tile>::State state; source.more(); ++state, source.next_slice()) {
+      stages.acquire(state);
+      describe(stages, state, p, walk, source.at);
+      tma::expect(stages.full(state), Tile::slice_bytes);
+      Boxes<Tile>::load(source, stages.at(state), stages.full(state));
+    }
+  }
 };
 
-template <class Tile, class Walk>
-struct BoxRing : BoxSource<Tile, Walk> {
+template <class TileT, class WalkT, template <class> class Boxes>
+struct BoxMover : BoxSource<TileT, WalkT> {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using View = Maps;
   using Source = BoxSource<Tile, Walk>;
+  static constexpr int cluster = Boxes<Tile>::cluster;
+  static View view(const Problem& p) { return Boxes<Tile>::view(p); }
   static constexpr std::size_t shared_bytes(int stages) {
     return static_cast<std::size_t>(stages) * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
   }
@@ -135,12 +135,19 @@ struct BoxRing : BoxSource<Tile, Walk> {
   int next = 0;              // the fetching thread's place in the ring
   unsigned next_parity = 1;  // a ring's first round waits for nothing
 
-  __device__ BoxRing(unsigned char* shared, const Maps& m, const Walk& w, int count)
+  __device__ BoxMover(unsigned char* shared, const View& m, const Problem&, const Walk& w,
+                      int count)
       : Source(m, w),
         ring(shared),
         base(async::shared_address(shared)),
         arrived(reinterpret_cast<tma::Barrier*>(shared + count * Tile::slice_bytes)),
-        stages(count) {}
+        stages(count) {
+    init(cluster);
+    Boxes<Tile>::enter();
+    if (threadIdx.x == 0) {
+      for (int s = 0; s < count - 2; ++s) fetch();
+    }
+  }
   /// `readers`: blocks whose warps arrive when they have read a stage.
   __device__ void init(int readers) const {
     if (threadIdx.x != 0) return;
@@ -177,6 +184,50 @@ struct BoxRing : BoxSource<Tile, Walk> {
   __device__ auto left(int t) const { return typename Tile::Left{here(), t}; }
   __device__ unsigned b() const { return here() + Tile::a_bytes; }
   __device__ void between(int) const {}
+  __device__ void fetch() {
+    if (!this->more()) return;
+    wait_until_read();
+    tma::Barrier* const barrier = arrived_next();
+    tma::expect(barrier, Tile::slice_bytes);  // all of it, whoever sends it
+    Boxes<Tile>::load(*this, next_place(), barrier);
+    advance();
+  }
+  __device__ void acquire() {
+    if (!Tile::asynchronous && threadIdx.x == 0) fetch();
+    wait_arrived();
+  }
+  __device__ void meanwhile() {
+    if (threadIdx.x == 0) fetch();
+  }
+  __device__ void release() {
+    __syncwarp();
+    if (Boxes<Tile>::arrives() && has_read()) Boxes<Tile>::arrive(read_here());
+    next_stage();
+  }
+  __device__ void leave() const { Boxes<Tile>::leave(); }
+};
+
+/// The schedules of tma and of dsm. Both decline every one that mma.sync computes.
+template <template <class> class Boxes>
+struct ByBoxes {
+  template <class Tile, class Walk>
+  using Ring = BoxMover<Tile, Walk, Boxes>;
+  template <class Tile, class Walk>
+  using Producer = BoxProducer<Tile, Walk, Boxes>;
+
+  static std::vector<ConfigOf<Problem>> configs(ConfigOf<Problem> iso) {
+    std::vector<ConfigOf<Problem>> all{std::move(iso), shared<Ring<Fp32Tile<128>, SharedWalk>>(3),
+                                       persistent<Ring<Fp32Tile<256>, matrix::Walk>>(4),
+                                       persistent<Ring<Fp32Tile<128>, matrix::Walk>>(3)};
+    add_wgmma<Ring>(all, 4);
+    add_roles<Producer>(all);
+    return all;
+  }
+  static std::vector<Declined> declined() {
+    return decline(mma_schedules(),
+                   "mma.sync reads rows of B whole, with chunks permuted along all of a row; a box "
+                   "permutes within 128 bytes of it, which is what wgmma reads");
+  }
 };
 
 }  // namespace

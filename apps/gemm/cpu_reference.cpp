@@ -1,9 +1,10 @@
 #include "apps/gemm/cpu_reference.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "apps/common/max_norm.hpp"
 
 namespace amasia::gemm {
 namespace {
@@ -96,12 +97,9 @@ Verdict compare(const float* got, std::int64_t pitch, const Parameters& p,
       const double c = got[i * pitch + j];
       const double error = c == sum.value ? 0 : std::abs(c - sum.value) / sum.scale;
       squares += error * error;
-      if (std::isfinite(error)) v.error = std::max(v.error, error);
-      if (error <= v.bound) continue;  // false for NaN
-      if (++v.mismatches <= 5) {
-        v.first_mismatches.push_back(
-            fmt::format("({}, {}): got {:.9g}, expected {:.9g}", i, j, c, sum.value));
-      }
+      count_element(v, error, [&] {
+        return fmt::format("({}, {}): got {:.9g}, expected {:.9g}", i, j, c, sum.value);
+      });
     }
   }
   v.passed = v.mismatches == 0;
@@ -122,12 +120,9 @@ Verdict check_references(const Parameters& p, std::uint64_t seed) {
     const double error = first[i].value == second[i].value
                              ? 0
                              : std::abs(first[i].value - second[i].value) / first[i].scale;
-    v.error = std::max(v.error, error);
-    if (error <= v.bound) continue;
-    if (++v.mismatches <= 5) {
-      v.first_mismatches.push_back(
-          fmt::format("element {}: {:.17g} and {:.17g}", i, first[i].value, second[i].value));
-    }
+    count_element(v, error, [&] {
+      return fmt::format("element {}: {:.17g} and {:.17g}", i, first[i].value, second[i].value);
+    });
   }
   v.passed = v.mismatches == 0;
   return v;

@@ -24,13 +24,10 @@ inline constexpr const char* rms_norm = "RMS of |C - AB| / sqrt(sum (ab)^2)";
 /// inputs are what they are, so in every mode only the summation rounds, each time by a share of a
 /// partial sum; terms of either sign make that grow as the root of k. With u = 2^-24:
 ///
-/// - fp32: k independent roundings add up as sqrt(k) u. Recorded on an H200, cuBLAS included: at
-/// most
-///   4.7 sqrt(k) u, over all elements, for k from 512 to 16384. Mode tf32x3 has the same bound.
+/// - fp32: k independent roundings add up as sqrt(k) u. Recorded on an H200, cuBLAS included: 4.7
+///   sqrt(k) u at most, over all elements, for k from 512 to 16384. Mode tf32x3 has the same bound.
 /// - Tensor cores cut off what lies below fp32's last bits, always towards zero, so errors add up
-/// as
-///   k u. Recorded: at most 0.13 k u in bf16, 0.28 k u in tf32.
-///
+///   as k u. Recorded: at most 0.13 k u in bf16, 0.28 k u in tf32.
 /// - e4m3: tensor cores align the terms of an instruction and the sum so far to the largest of them
 ///   and keep about 14 bits of each (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024; Khattak and
 ///   Mikaitis, "Accurate models of NVIDIA tensor cores", 2025), so that 2^-14 stands for u. Such

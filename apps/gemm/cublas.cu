@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/vendor_library.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/cuda.hpp"
-#include "variants/device/library.hpp"
 
 namespace amasia::gemm {
 namespace {
@@ -22,11 +22,6 @@ namespace {
 const Library& library() {
   static const Library found{"libcublas.so.13", "libcublas.so.12"};
   return found;
-}
-
-void check(cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status));
 }
 
 // Written out, because the header overloads the name in C++.
@@ -43,26 +38,24 @@ class Multiplier {
       : problem_(p),
         compute_(compute),
         multiply_(library().function<GemmEx>("cublasGemmEx")),
-        set_stream_(library().function<decltype(cublasSetStream_v2)>("cublasSetStream_v2")),
-        set_workspace_(
-            library().function<decltype(cublasSetWorkspace_v2)>("cublasSetWorkspace_v2")),
+        set_stream_(AMASIA_LIBRARY_FUNCTION(library(), cublasSetStream_v2)),
+        set_workspace_(AMASIA_LIBRARY_FUNCTION(library(), cublasSetWorkspace_v2)),
         workspace_(workspace_bytes) {
-    check(library().function<decltype(cublasCreate_v2)>("cublasCreate_v2")(&handle_),
-          "cublasCreate");
+    AMASIA_LIBRARY_CALL(library(), cublasCreate_v2, &handle_);
   }
-  ~Multiplier() { library().function<decltype(cublasDestroy_v2)>("cublasDestroy_v2")(handle_); }
+  ~Multiplier() { AMASIA_LIBRARY_FUNCTION(library(), cublasDestroy_v2)(handle_); }
   Multiplier(const Multiplier&) = delete;
   Multiplier& operator=(const Multiplier&) = delete;
 
   void run(Stream stream) const {
-    check(set_stream_(handle_, stream), "cublasSetStream");  // gives the workspace back
-    check(set_workspace_(handle_, workspace_.data(), workspace_bytes), "cublasSetWorkspace");
+    check_status(set_stream_(handle_, stream), "cublasSetStream");  // gives the workspace back
+    check_status(set_workspace_(handle_, workspace_.data(), workspace_bytes), "cublasSetWorkspace");
     const bool half = problem_.mode == Mode::bf16;
     const auto type = half ? CUDA_R_16BF : CUDA_R_32F;
     const int size = element_bytes(problem_.mode);
     const float zero = 0;
     const auto b_as_stored = problem_.layout == Layout::tn ? CUBLAS_OP_T : CUBLAS_OP_N;
-    check(
+    check_status(
         multiply_(handle_, b_as_stored, CUBLAS_OP_N, static_cast<int>(problem_.n),
                   static_cast<int>(problem_.m), static_cast<int>(problem_.k), &problem_.alpha,
                   problem_.b.data, type, static_cast<int>(problem_.b.pitch / size), problem_.a.data,
@@ -103,8 +96,7 @@ ConfigOf<Problem> gemm_ex() {
   };
   config.unsupported = [](const Problem& p, const Device&) -> std::optional<std::string> {
     if (p.mode == Mode::e4m3) return "cublasGemmEx has no 8-bit floating point; gemm/cublaslt does";
-    if (library().loaded()) return std::nullopt;
-    return library().reason();
+    return objection_of(library());
   };
   return config;
 }

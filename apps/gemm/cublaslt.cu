@@ -13,13 +13,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "apps/common/owned.hpp"
+#include "apps/common/vendor_library.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/cuda.hpp"
-#include "variants/device/library.hpp"
 #include "variants/geometry/ring.hpp"
 
 namespace amasia::gemm {
@@ -30,12 +30,7 @@ const Library& library() {
   return found;
 }
 
-#define AMASIA_CUBLASLT(name) library().function<decltype(name)>(#name)
-
-void check(cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status));
-}
+#define AMASIA_CUBLASLT(name) AMASIA_LIBRARY_FUNCTION(library(), name)
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
 constexpr int candidates = 32;                                  // asked for; there may be fewer
@@ -44,26 +39,11 @@ constexpr int candidates = 32;                                  // asked for; th
 cublasLtHandle_t handle() {
   static const cublasLtHandle_t created = [] {
     cublasLtHandle_t h = nullptr;
-    check(AMASIA_CUBLASLT(cublasLtCreate)(&h), "cublasLtCreate");
+    AMASIA_LIBRARY_CALL(library(), cublasLtCreate, &h);
     return h;
   }();
   return created;
 }
-
-/// One of the library's descriptions, destroyed by its own function.
-template <class Description, class Destroy>
-class Owned {
- public:
-  Owned(Description description, Destroy* destroy) : description_(description), destroy_(destroy) {}
-  ~Owned() { destroy_(description_); }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  operator Description() const { return description_; }
-
- private:
-  Description description_;
-  Destroy* destroy_;
-};
 
 cudaDataType type_of(Mode mode) {
   if (mode == Mode::e4m3) return CUDA_R_8F_E4M3;
@@ -86,20 +66,18 @@ class Product {
   /// What the heuristics name, most promising first; none where the library cannot do it.
   std::vector<Algorithm> algorithms() const {
     cublasLtMatmulPreference_t created = nullptr;
-    check(AMASIA_CUBLASLT(cublasLtMatmulPreferenceCreate)(&created),
-          "cublasLtMatmulPreferenceCreate");
+    AMASIA_LIBRARY_CALL(library(), cublasLtMatmulPreferenceCreate, &created);
     const Owned preference(created, AMASIA_CUBLASLT(cublasLtMatmulPreferenceDestroy));
-    check(AMASIA_CUBLASLT(cublasLtMatmulPreferenceSetAttribute)(
-              preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-              sizeof workspace_bytes),
-          "cublasLtMatmulPreferenceSetAttribute");
+    AMASIA_LIBRARY_CALL(library(), cublasLtMatmulPreferenceSetAttribute, preference,
+                        CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                        sizeof workspace_bytes);
     std::vector<cublasLtMatmulHeuristicResult_t> found(candidates);
     int count = 0;
     const cublasStatus_t status = AMASIA_CUBLASLT(cublasLtMatmulAlgoGetHeuristic)(
         handle(), operation_, b_, a_, c_, c_, preference, candidates, found.data(), &count);
     // How it refuses a shape depends on the version.
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return {};
-    check(status, "cublasLtMatmulAlgoGetHeuristic");
+    check_status(status, "cublasLtMatmulAlgoGetHeuristic");
     std::vector<Algorithm> all;
     for (int i = 0; i < count; ++i) {
       if (found[i].state == CUBLAS_STATUS_SUCCESS) all.push_back(found[i].algo);
@@ -124,12 +102,10 @@ class Product {
   static cublasLtMatmulDesc_t operation(const Problem& p) {
     const auto compute = p.mode == Mode::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasLtMatmulDesc_t created = nullptr;
-    check(AMASIA_CUBLASLT(cublasLtMatmulDescCreate)(&created, compute, CUDA_R_32F),
-          "cublasLtMatmulDescCreate");
+    AMASIA_LIBRARY_CALL(library(), cublasLtMatmulDescCreate, &created, compute, CUDA_R_32F);
     const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
-      check(
-          AMASIA_CUBLASLT(cublasLtMatmulDescSetAttribute)(created, attribute, &value, sizeof value),
-          "cublasLtMatmulDescSetAttribute");
+      AMASIA_LIBRARY_CALL(library(), cublasLtMatmulDescSetAttribute, created, attribute, &value,
+                          sizeof value);
     };
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.layout == Layout::tn ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
@@ -139,8 +115,8 @@ class Product {
   static cublasLtMatrixLayout_t matrix(cudaDataType type, std::uint64_t rows, std::uint64_t columns,
                                        std::int64_t leading) {
     cublasLtMatrixLayout_t created = nullptr;
-    check(AMASIA_CUBLASLT(cublasLtMatrixLayoutCreate)(&created, type, rows, columns, leading),
-          "cublasLtMatrixLayoutCreate");
+    AMASIA_LIBRARY_CALL(library(), cublasLtMatrixLayoutCreate, &created, type, rows, columns,
+                        leading);
     return created;
   }
   static cublasLtMatrixLayout_t matrix(const Problem& p, std::uint64_t rows, std::uint64_t columns,
@@ -231,7 +207,7 @@ class Multiplier {
         workspace_(workspace_bytes),
         algorithm_(fastest(product_, device, workspace_.data())) {}
   void run(Stream stream) const {
-    check(product_.run(algorithm_, workspace_.data(), stream), "cublasLtMatmul");
+    check_status(product_.run(algorithm_, workspace_.data(), stream), "cublasLtMatmul");
   }
 
  private:

@@ -12,13 +12,8 @@ namespace {
 
 using Pipeline = cuda::pipeline<cuda::thread_scope_thread>;
 
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct PipelineRing {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
+template <class Tile, class Walk = WalkOf<Tile>>
+struct PipelineRing : PieceMover<Tile, Walk> {
   static constexpr std::size_t shared_bytes(int stages) {
     return static_cast<std::size_t>(stages) * Tile::slice_bytes;
   }
@@ -31,7 +26,7 @@ struct PipelineRing {
   Pipeline pipeline = cuda::make_pipeline();
   int thread, stages, stage = 0;
 
-  __device__ PipelineRing(unsigned char* shared, View, const Problem& p, const Walk& walk,
+  __device__ PipelineRing(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk,
                           int count)
       : slices(shared),
         ring(async::held_address(shared)),

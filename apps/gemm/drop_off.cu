@@ -2,7 +2,7 @@
 // copies alone (Svedin et al. 2021, algorithm 3). Every thread that works on a row copies it for
 // itself, so A passes through L1 8 or 16 times as often as in overlap; the price of privacy in a
 // product. B is shared by the block and comes as in overlap, a block barrier per slice.
-#include "apps/gemm/own_elements.cuh"
+#include "apps/gemm/original.cuh"
 #include "apps/gemm/own_slots.cuh"
 #include "apps/gemm/staged.cuh"
 
@@ -10,9 +10,7 @@ namespace amasia::gemm {
 namespace {
 
 // iso: 4 columns of the thread's row of A at a time, the next 4 in flight; two tiles of B.
-struct OwnRow {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
+struct OwnRow : WithoutMaps {
   static constexpr int cluster = 1, stages = 2;
   static constexpr int slots = 2, chunks = side / 4;
   static constexpr int slot_bytes = iso_threads * 16;

@@ -2,15 +2,65 @@
 // one and hands it to both, at iso by stores that travel as messages, in the persistent schedule by
 // multicast boxes.
 #include "apps/gemm/boxes.cuh"
-#include "apps/gemm/half_each.cuh"
+#include "apps/gemm/original.cuh"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia::gemm {
 namespace {
 
+inline constexpr int pair = 2;
+
+/// iso: halves of B are sent by messages that the other block's mbarrier counts: a barrier of the
+/// cluster per slice would be a fence over all of the device's memory, for each of 32 warps. The
+/// other block sends slice s when it has received that of s - 1, which this one sent after a
+/// barrier that all its threads reached when they had read s - 3: so three stages need no other
+/// hand-shake.
+struct HalfEach : SharedTiles<3> {
+  static constexpr int cluster = pair;
+  static constexpr int shared_bytes =
+      stages * (pair_bytes + static_cast<int>(sizeof(tma::Barrier)));
+  static constexpr int bytes_in_flight = pair_bytes;
+  static constexpr unsigned half_bytes = sizeof(float) * side_elements / pair;
+  NextElements own;
+  tma::Barrier* full;  // one per stage: the other block's half
+  PipelineState<stages> state;
+
+  __device__ HalfEach(unsigned char* shared, View, const Problem& p, std::int64_t row,
+                      std::int64_t column, int)
+      : SharedTiles(shared),
+        own({p, row, column}),
+        full(reinterpret_cast<tma::Barrier*>(shared + stages * pair_bytes)) {
+    if (threadIdx.x == 0) {
+      for (int stage = 0; stage < stages; ++stage) tma::init(full + stage, 1);
+      tma::fence_init();
+    }
+    dsm::cluster_sync();  // nobody sends to a block that has not begun
+  }
+  __device__ void acquire(int s) {
+    const bool brings_b = tile_row() / (side / pair) == static_cast<int>(dsm::rank());
+    const float a = own.a.has(s) ? *own.a.next : 0.0f;
+    const float b = brings_b && own.b.has(s) ? *own.b.next : 0.0f;
+    a_tile(s)[threadIdx.x] = a;
+    if (brings_b) {
+      b_tile(s)[threadIdx.x] = b;
+      const unsigned other = dsm::rank() ^ 1;
+      dsm::store_async(dsm::remote_address(b_tile(s) + threadIdx.x, other), __float_as_int(b),
+                       dsm::remote_address(full + state.index, other));
+    }
+    if (threadIdx.x == 0) tma::expect(full + state.index, half_bytes);
+    own.move_on();
+    __syncthreads();  // this block's parts are there; those of s - 2 are read by all its threads
+    tma::wait(full + state.index, state.phase);
+    ++state;
+  }
+  __device__ void release(int) const {}
+  // Nobody sends to a block that has left: it has received all that is ever sent to it.
+};
+
 /// The half of a slice of B that each block brings to both: half the boxes, or, where they are odd
 /// in number, half the rows of each.
 template <class Tile>
-struct HalfOfB {
+struct HalfOfB : matrix::SharingBlocks<pair> {
   static constexpr int all_boxes = BoxesOfB<Tile>::count;
   static constexpr bool splits_rows = all_boxes % pair != 0;
   static constexpr int rows = BoxesOfB<Tile>::rows / (splits_rows ? pair : 1);
@@ -19,9 +69,10 @@ struct HalfOfB {
   static constexpr std::uint16_t everyone = (1u << pair) - 1;
   static_assert(boxes >= 1 && box_bytes % 128 == 0 && everyone == 3, "whole rows, for both");
 
+  static Maps view(const Problem& p) { return box_maps<Tile>(p, rows); }
   template <class Source>
-  static __device__ void multicast(const Source& from, unsigned char* stage,
-                                   tma::Barrier* barrier) {
+  static __device__ void load(const Source& from, unsigned char* stage, tma::Barrier* barrier) {
+    from.load_a(stage, barrier);
     const int rank = static_cast<int>(dsm::rank());
     const int first_row = splits_rows ? rank * rows : 0, first_box = splits_rows ? 0 : rank * boxes;
     unsigned char* const half = stage + Tile::a_bytes + first_box * box_bytes +
@@ -34,82 +85,9 @@ struct HalfOfB {
   }
 };
 
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct Multicast : BoxRing<TileT, WalkT> {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = Maps;
-  using Base = BoxRing<TileT, WalkT>;
-  static constexpr int cluster = pair;
-  static View view(const Problem& p) { return box_maps<Tile>(p, HalfOfB<Tile>::rows); }
-
-  __device__ Multicast(unsigned char* shared, const View& view, const Problem&, const Walk& walk,
-                       int stages)
-      : Base(shared, view, walk, stages) {
-    this->init(pair);
-    dsm::cluster_sync();  // before anyone's boxes arrive
-    if (threadIdx.x == 0) {
-      for (int s = 0; s < stages - 2; ++s) fetch();
-    }
-  }
-  __device__ void fetch() {
-    if (!this->more()) return;
-    this->wait_until_read();  // by the warps of both blocks
-    tma::Barrier* const barrier = this->arrived_next();
-    tma::expect(barrier, Tile::slice_bytes);  // both halves of B, whoever sends them
-    this->load_a(this->next_place(), barrier);
-    HalfOfB<Tile>::multicast(*this, this->next_place(), barrier);
-    this->advance();
-  }
-  __device__ void acquire() {
-    if (!Tile::asynchronous && threadIdx.x == 0) fetch();
-    this->wait_arrived();
-  }
-  __device__ void meanwhile() {
-    if (threadIdx.x == 0) fetch();
-  }
-  __device__ void release() {
-    __syncwarp();
-    if (threadIdx.x % 32 < pair && this->has_read()) {
-      dsm::arrive_read(dsm::remote_address(this->read_here(), threadIdx.x % 32));
-    }
-    this->next_stage();
-  }
-  __device__ void leave() const { dsm::cluster_sync(); }  // while its barriers are arrived at
-};
-
-template <class Tile, class Walk>
-struct BoxesForBoth : BoxProducer<Tile, Walk> {
-  static constexpr int cluster = pair;
-  static Maps view(const Problem& p) { return box_maps<Tile>(p, HalfOfB<Tile>::rows); }
-  static __device__ void enter() { dsm::cluster_sync(); }
-  static __device__ __forceinline__ void produce(const Stages<Tile>& stages, const Maps& maps,
-                                                 const Problem& p, const Walk& walk) {
-    produce_boxes(stages, maps, p, walk,
-                  [](const auto& source, unsigned char* stage, auto* barrier) {
-                    source.load_a(stage, barrier);
-                    HalfOfB<Tile>::multicast(source, stage, barrier);
-                  });
-  }
-  /// Half of B in this stage came from the other block, which waits for these warps as well.
-  static __device__ void release(tma::Barrier* empty) {
-    __syncwarp();
-    if (threadIdx.x % 32 < pair) dsm::arrive_read(dsm::remote_address(empty, threadIdx.x % 32));
-  }
-  static __device__ void leave() { dsm::cluster_sync(); }  // while its barriers are arrived at
-};
-
-std::vector<ConfigOf<Problem>> configs() {
-  std::vector<ConfigOf<Problem>> all{
-      iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>(3),
-      persistent<Multicast<Fp32Tile<256>>>(4), persistent<Multicast<Fp32Tile<128>>>(3)};
-  add_wgmma<Multicast>(all, 4);
-  add_roles<BoxesForBoth>(all);
-  return all;
-}
-
-const bool registered = register_variant<Problem>("gemm", Strategy::dsm, configs(),
-                                                  decline(mma_schedules(), rows_of_b_whole));
+const bool registered =
+    register_variant<Problem>("gemm", Strategy::dsm, ByBoxes<HalfOfB>::configs(iso<HalfEach>()),
+                              ByBoxes<HalfOfB>::declined());
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -7,7 +7,8 @@
 #include "harness/ceiling.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/ptx/bulk.cuh"
-#include "variants/ptx/e4m3.cuh"
+#include "variants/ptx/mma.cuh"
+#include "variants/ptx/wgmma.cuh"
 
 namespace amasia::gemm {
 namespace {

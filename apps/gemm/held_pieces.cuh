@@ -10,13 +10,9 @@ namespace {
 
 /// HELD: shares (Pieces::per_chunk) that a thread holds, loaded that many chunks before they are
 /// stored.
-template <class TileT, class WalkT = WalkOf<TileT>, int HELD = 1>
-struct Staging {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 2;
+template <class Tile, class Walk = WalkOf<Tile>, int HELD = 1>
+struct Staging : PieceMover<Tile, Walk> {
+  static constexpr int stages = 2;
   static constexpr int per_chunk = Pieces<Tile>::per_chunk;
   static_assert(per_chunk * Tile::chunks == Pieces<Tile>::count, "each chunk brings a share");
   static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
@@ -28,7 +24,7 @@ struct Staging {
   int thread, stage = 0;
   int4 held[HELD][per_chunk];
 
-  __device__ Staging(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+  __device__ Staging(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk, int)
       : ahead(p, walk, static_cast<int>(threadIdx.x)),
         ring(async::shared_address(shared)),
         target(ring, static_cast<int>(threadIdx.x)),
@@ -78,14 +74,10 @@ struct Staging {
 /// The same for wgmma, which reads shared memory as the engine does, so that each thread fences
 /// what it has stored. While a slice is multiplied, the next one is stored, which a thread held
 /// since the slice before, and the one after it is loaded.
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct WgmmaStaging {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
+template <class Tile, class Walk = WalkOf<Tile>>
+struct WgmmaStaging : PieceMover<Tile, Walk> {
   // The third is of the slice that was multiplied last and may still be read.
-  static constexpr int cluster = 1, stages = 3;
+  static constexpr int stages = 3;
   static constexpr int per_chunk = Pieces<Tile>::per_chunk, count = Pieces<Tile>::count;
   static_assert(per_chunk * Tile::chunks == count);
   static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
@@ -97,7 +89,7 @@ struct WgmmaStaging {
   int thread, stage = 0, filled = 0;
   int4 held[count];
 
-  __device__ WgmmaStaging(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+  __device__ WgmmaStaging(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk, int)
       : ring(shared),
         ahead(p, walk, static_cast<int>(threadIdx.x)),
         target(async::held_address(shared), static_cast<int>(threadIdx.x)),
@@ -184,7 +176,7 @@ struct RegisterProducer : PieceProducer<Tile, Walk> {
           target.template take<at_once>([&](unsigned to) { async::store16(to, held[i++]); });
         }
       }
-      Base::hand_over(stages.full(state));
+      hand_over<Tile::asynchronous>(stages.full(state));
     }
   }
 };

@@ -1,8 +1,8 @@
 // The problem on the device: allocation, inputs, verification.
 #include <cmath>
-#include <memory>
 #include <vector>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/common/verification_report.cuh"
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
@@ -11,8 +11,6 @@
 
 namespace amasia::gemm {
 namespace {
-
-constexpr int threads = 256;
 
 template <class T>
 __device__ T stored(float x) {
@@ -28,16 +26,14 @@ __device__ T stored(float x) {
 // Zeros behind the rows: a slice may reach past k.
 template <class T>
 __global__ void generate(Grid<T> x, Mode mode, int which, bool transposed, std::uint64_t seed) {
-  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (j >= x.pitch) return;
-  for (std::int64_t i = blockIdx.y; i < x.rows; i += gridDim.y) {
+  each_element(x.rows, x.pitch, [&](std::int64_t i, std::int64_t j) {
     float element = 0;
     if (j < x.columns) {
       element = transposed ? input_element(seed, which, mode, x.rows, j, i)
                            : input_element(seed, which, mode, x.columns, i, j);
     }
     x.at(i, j) = stored<T>(element);
-  }
+  });
 }
 
 // --- verification: every element of C against sums in fp64
@@ -46,7 +42,7 @@ __global__ void generate(Grid<T> x, Mode mode, int which, bool transposed, std::
 // anew from the seed, not read, so that a kernel that overwrites its inputs is caught, too.
 constexpr int check_tile = 64, check_depth = 16;
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(element_threads)
     expect(Grid<double> value, float* scale, std::int64_t k, Mode mode, std::uint64_t seed) {
   __shared__ double left[check_depth][check_tile + 1];
   __shared__ double right[check_depth][check_tile + 1];
@@ -55,7 +51,7 @@ __global__ void __launch_bounds__(threads)
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   double sum[4][4] = {}, of_squares[4][4] = {};
   for (std::int64_t k0 = 0; k0 < k; k0 += check_depth) {
-    for (int e = threadIdx.x; e < check_tile * check_depth; e += threads) {
+    for (int e = threadIdx.x; e < check_tile * check_depth; e += element_threads) {
       const std::int64_t i = row + e / check_depth, p = k0 + e % check_depth;
       left[e % check_depth][e / check_depth] =
           i < value.rows && p < k ? input_element(seed, 0, mode, k, i, p) : 0.0f;
@@ -102,11 +98,6 @@ __global__ void judge(Grid<const float> c, Grid<const double> value, const float
 // The CPU does the same sums for shapes up to this many terms: a second opinion that costs
 // milliseconds.
 constexpr std::int64_t most_terms_on_cpu = std::int64_t{1} << 23;
-
-dim3 blocks_for(std::int64_t rows, std::int64_t columns) {
-  return {static_cast<unsigned>((columns + threads - 1) / threads),
-          static_cast<unsigned>(rows < 16384 ? rows : 16384)};
-}
 
 class DeviceInstance final : public InstanceOf<Problem> {
  public:
@@ -163,7 +154,7 @@ class DeviceInstance final : public InstanceOf<Problem> {
   void fill_with(const DeviceArray<unsigned char>& bytes, int which, std::int64_t rows,
                  std::int64_t columns, bool transposed) const {
     const auto pitch = pitch_bytes(mode_, columns) / static_cast<std::int64_t>(sizeof(T));
-    generate<<<blocks_for(rows, pitch), threads>>>(
+    generate<<<blocks_over(rows, pitch), element_threads>>>(
         Grid<T>{reinterpret_cast<T*>(bytes.data()), rows, columns, pitch}, mode_, which, transposed,
         seed_);
     AMASIA_CUDA(cudaGetLastError());
@@ -172,10 +163,10 @@ class DeviceInstance final : public InstanceOf<Problem> {
   void sum_up() {
     value_ = DeviceArray<double>(static_cast<std::size_t>(m_ * n_));
     scale_ = DeviceArray<float>(static_cast<std::size_t>(m_ * n_));
-    const dim3 blocks(static_cast<unsigned>((n_ + check_tile - 1) / check_tile),
-                      static_cast<unsigned>((m_ + check_tile - 1) / check_tile));
-    expect<<<blocks, threads>>>(Grid<double>{value_.data(), m_, n_, n_}, scale_.data(), k_, mode_,
-                                seed_);
+    const dim3 blocks(static_cast<unsigned>(ceil_div(n_, check_tile)),
+                      static_cast<unsigned>(ceil_div(m_, check_tile)));
+    expect<<<blocks, element_threads>>>(Grid<double>{value_.data(), m_, n_, n_}, scale_.data(), k_,
+                                        mode_, seed_);
     AMASIA_CUDA(cudaGetLastError());
   }
 
@@ -184,9 +175,9 @@ class DeviceInstance final : public InstanceOf<Problem> {
     const DeviceReport report;
     const DeviceArray<double> squares(1);
     AMASIA_CUDA(cudaMemset(squares.data(), 0, sizeof(double)));
-    judge<<<blocks_for(m_, n_), threads>>>(Grid<const float>{c_.data(), m_, n_, pitch_},
-                                           Grid<const double>{value_.data(), m_, n_, n_},
-                                           scale_.data(), v.bound, report.data(), squares.data());
+    judge<<<blocks_over(m_, n_), element_threads>>>(
+        Grid<const float>{c_.data(), m_, n_, pitch_}, Grid<const double>{value_.data(), m_, n_, n_},
+        scale_.data(), v.bound, report.data(), squares.data());
     AMASIA_CUDA(cudaGetLastError());
     double sum = 0;
     squares.download(&sum);
@@ -207,10 +198,7 @@ class DeviceInstance final : public InstanceOf<Problem> {
   Problem problem_;
 };
 
-const bool registered = register_instance_factory(
-    "gemm", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("gemm");
 
 }  // namespace
 }  // namespace amasia::gemm

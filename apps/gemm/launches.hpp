@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/gemm/gemm.hpp"
-#include "apps/gemm/sharing.hpp"
+#include "apps/gemm/walk.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/tensor_map.hpp"

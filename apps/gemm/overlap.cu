@@ -1,7 +1,7 @@
 // gemm/overlap: a ring of slices by cp.async; while one is multiplied the next ones are on their
 // way (Svedin et al. 2021, algorithm 2, corrected: docs/papers.md).
 #include "apps/gemm/mma_tile.cuh"
-#include "apps/gemm/own_elements.cuh"
+#include "apps/gemm/original.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
 
@@ -9,15 +9,12 @@ namespace amasia::gemm {
 namespace {
 
 struct TwoStages : SharedTiles<2> {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 2;
   static constexpr int shared_bytes = stages * pair_bytes, bytes_in_flight = pair_bytes;
   NextElements own;
 
   __device__ TwoStages(unsigned char* shared, View, const Problem& p, std::int64_t row,
                        std::int64_t column, int)
-      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {
+      : SharedTiles(shared), own({p, row, column}) {
     copy(0);
   }
   __device__ void copy(int s) {
@@ -35,13 +32,8 @@ struct TwoStages : SharedTiles<2> {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct Ring {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
+template <class Tile, class Walk = WalkOf<Tile>>
+struct Ring : PieceMover<Tile, Walk> {
   static constexpr std::size_t shared_bytes(int stages) {
     return static_cast<std::size_t>(stages) * Tile::slice_bytes;
   }
@@ -51,7 +43,7 @@ struct Ring {
   Copies<Tile, Walk> copies;
   int stages, stage = 0;
 
-  __device__ Ring(unsigned char* shared, View, const Problem& p, const Walk& walk, int count)
+  __device__ Ring(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk, int count)
       : ring(async::held_address(shared)), copies(ring, p, walk, count), stages(count) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
@@ -88,13 +80,9 @@ struct Ring {
 /// The same for wgmma, which reads shared memory as the engine does (the asynchronous proxy), so
 /// that each thread fences what it has copied. A slice is read until the next one's multiplication
 /// has begun, so copies run two slices less ahead than there are stages.
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct WgmmaRing {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 4, ahead = stages - 2;
+template <class Tile, class Walk = WalkOf<Tile>>
+struct WgmmaRing : PieceMover<Tile, Walk> {
+  static constexpr int stages = 4, ahead = stages - 2;
   static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
   static constexpr int bytes_in_flight(int) { return ahead * Tile::slice_bytes; }
 
@@ -102,7 +90,7 @@ struct WgmmaRing {
   Copies<Tile, Walk> copies;
   int stage = 0;
 
-  __device__ WgmmaRing(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+  __device__ WgmmaRing(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk, int)
       : ring(shared), copies(async::held_address(shared), p, walk, stages) {
 #pragma unroll 1
     for (int s = 0; s < ahead; ++s) meanwhile();

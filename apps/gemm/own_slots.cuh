@@ -23,14 +23,11 @@ struct OwnRows {
   }
 };
 
-template <class TileT>
-struct OwnSlots {
-  using Tile = TileT;
+template <class Tile>
+struct OwnSlots : PieceMover<Tile, WalkOf<Tile>> {
   using Walk = WalkOf<Tile>;
   using Rows = OwnRows<Tile>;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 3, slots = Rows::slots;
+  static constexpr int stages = 3, slots = Rows::slots;
   static constexpr std::size_t shared_bytes(int) {
     return slots * Rows::slot_bytes + stages * Tile::b_bytes;
   }
@@ -51,7 +48,7 @@ struct OwnSlots {
   const unsigned char* a = nullptr;
   unsigned to = 0;
 
-  __device__ OwnSlots(unsigned char* shared, View, const Problem& p, const Walk& w, int)
+  __device__ OwnSlots(unsigned char* shared, NoMaps, const Problem& p, const Walk& w, int)
       : problem(p),
         walk(w),
         slot(async::held_address(shared) + threadIdx.x * 16),

@@ -3,7 +3,7 @@
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
-// - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp).
+// - Walk: each sum by one block (walk.hpp), or the last ones shared (SharedWalk).
 // - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps.
 //
 // - cluster: blocks, one below the other, that share slices of B.
@@ -22,7 +22,7 @@
 
 #include "apps/gemm/fp32_tile.cuh"
 #include "apps/gemm/launches.hpp"
-#include "apps/gemm/sharing.hpp"
+#include "apps/gemm/walk.hpp"
 #include "apps/gemm/wgmma_tile.cuh"
 #include "variants/device/dependent_launch.cuh"
 
@@ -43,6 +43,20 @@ template <class Tile>
 inline constexpr int rows_of_a = Tile::a_bytes / 128;
 template <class Tile>
 inline constexpr int extent_of_b = Tile::layout == Layout::tn ? Tile::b_bytes / 128 : Tile::n;
+
+/// Of movers and producers that need no tensor maps.
+struct WithoutMaps {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+};
+
+/// What movers have in common by which a block alone copies with its own threads.
+template <class TileT, class WalkT>
+struct PieceMover : WithoutMaps {
+  using Tile = TileT;
+  using Walk = WalkT;
+  static constexpr int cluster = 1;
+};
 
 /// The block's place in the walk: its cluster is one of the workers.
 __device__ inline matrix::Walk::Step first_step(const matrix::Walk& walk) {

@@ -1,7 +1,7 @@
 // gemm/register_bypass: slices by cp.async, waited for at once (Svedin et al. 2021, algorithm 1).
 // One stage per block; what hides its latency is the other block of the SM.
 #include "apps/gemm/mma_tile.cuh"
-#include "apps/gemm/own_elements.cuh"
+#include "apps/gemm/original.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
 
@@ -9,15 +9,12 @@ namespace amasia::gemm {
 namespace {
 
 struct AtOnceTiles : SharedTiles<1> {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 1;
   static constexpr int shared_bytes = pair_bytes, bytes_in_flight = pair_bytes;
   NextElements own;
 
   __device__ AtOnceTiles(unsigned char* shared, View, const Problem& p, std::int64_t row,
                          std::int64_t column, int)
-      : SharedTiles<1>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {}
+      : SharedTiles(shared), own({p, row, column}) {}
   __device__ void acquire(int s) {
     async::copy<4>(a_tile(s) + threadIdx.x, own.a.next, own.a.has(s) ? 4 : 0);
     async::copy<4>(b_tile(s) + threadIdx.x, own.b.next, own.b.has(s) ? 4 : 0);
@@ -29,20 +26,15 @@ struct AtOnceTiles : SharedTiles<1> {
   __device__ void release(int) const { __syncthreads(); }
 };
 
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct AtOnce {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
+template <class Tile, class Walk = WalkOf<Tile>>
+struct AtOnce : PieceMover<Tile, Walk> {
   static constexpr std::size_t shared_bytes(int) { return Tile::slice_bytes; }
   static constexpr int bytes_in_flight(int) { return Tile::slice_bytes; }
 
   unsigned stage;
   Copies<Tile, Walk> copies;
 
-  __device__ AtOnce(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+  __device__ AtOnce(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk, int)
       : stage(async::held_address(shared)), copies(stage, p, walk, 1) {}
   __device__ void acquire() {
     copies.start_slice();
@@ -59,20 +51,15 @@ struct AtOnce {
 
 /// The same for wgmma, which reads shared memory as the engine does: each thread fences its copies,
 /// and the multiplication is waited for before the stage is filled again.
-template <class TileT, class WalkT = WalkOf<TileT>>
-struct WgmmaAtOnce {
-  using Tile = TileT;
-  using Walk = WalkT;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
+template <class Tile, class Walk = WalkOf<Tile>>
+struct WgmmaAtOnce : PieceMover<Tile, Walk> {
   static constexpr std::size_t shared_bytes(int) { return Tile::slice_bytes; }
   static constexpr int bytes_in_flight(int) { return Tile::slice_bytes; }
 
   unsigned char* stage;
   Copies<Tile, Walk> copies;
 
-  __device__ WgmmaAtOnce(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+  __device__ WgmmaAtOnce(unsigned char* shared, NoMaps, const Problem& p, const Walk& walk, int)
       : stage(shared), copies(async::held_address(shared), p, walk, 1) {}
   __device__ void acquire() {
     copies.start_slice();

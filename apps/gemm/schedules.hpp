@@ -15,7 +15,7 @@ namespace amasia::gemm {
 inline constexpr std::string_view iso_name = "iso";
 
 /// A tile that resident blocks walk (persistent.cuh) under the name `whole`; under `shared`, the
-/// slices of those tiles that would leave SMs idle are dealt out to all blocks (sharing.hpp).
+/// slices of those tiles that would leave SMs idle are dealt out to all blocks (walk.hpp).
 struct TileSchedule {
   std::string_view whole, shared{};
 };

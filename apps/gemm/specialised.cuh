@@ -5,33 +5,27 @@
 // tile, so that one warpgroup stores its sums while the other multiplies. Which it is follows
 // from the tile: from whether 256 or 128 threads compute one.
 //
-// Strategies differ in the Producer:
+// Strategies differ in the Producer (warp_roles.cuh). It also has
 //
-// - Tile, Walk, View, view(problem), cluster: as in persistent.cuh.
+// - Tile, Walk, View, view(problem): as in persistent.cuh.
 // - bytes_in_flight: what may be on its way at one time.
-// - registers: those a thread of the producing warpgroup keeps.
-// - arrivals: per stage, that say it is full.
 //
-// Its functions:
+// and its function
 //
 // - produce(stages, view, problem, walk): all slices of the block, in the order of its walk. By the
 //   producing warpgroup, threads 0 to 127.
-// - enter(), leave(): when the barriers are there, before anyone uses them; before the block ends.
-// - release(empty): what a consuming warp does when it has read a stage.
 #pragma once
 
+#include "apps/common/warp_roles.cuh"
 #include "apps/gemm/persistent.cuh"
-#include "apps/gemm/turns.hpp"
-#include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
+#include "apps/gemm/walk.hpp"
 #include "variants/ptx/named_barrier.cuh"
-#include "variants/ptx/registers.cuh"
 
 namespace amasia::gemm {
 namespace {
 
-inline constexpr int warpgroup = 128, consuming_warpgroups = 2;
+using matrix::ForOneBlock, matrix::consumer_registers, matrix::consuming_warpgroups,
+    matrix::hand_over, matrix::producer_registers, matrix::role_threads, matrix::warpgroup;
 
 /// What the producer tells the consumers of a slice of FFMA: whether its tile ends, and where in C
 /// the tile is. They know no walk, so that what multiplies is the same for every producer and no
@@ -51,38 +45,17 @@ inline constexpr int bytes_of_stage = Tile::slice_bytes +
 template <class Tile>
 inline constexpr int stages_that_fit = 227 * 1024 / bytes_of_stage<Tile>;
 
-/// Stages of slices. A stage is `full` when its slice is there, and `empty` when all warps that
-/// multiply it have read it, those of the cluster's other blocks included where it came for all.
+/// The stages of a tile's slices, and behind them what is told of each.
 template <class TileT>
-struct Stages {
+struct Stages : matrix::SliceStages<stages_that_fit<TileT>, TileT::slice_bytes> {
   using Tile = TileT;
-  static constexpr int count = stages_that_fit<Tile>;
-  using State = PipelineState<count>;
-  static constexpr std::size_t bytes = std::size_t{count} * bytes_of_stage<Tile>;
+  using Base = matrix::SliceStages<stages_that_fit<Tile>, Tile::slice_bytes>;
+  using typename Base::State;
+  static constexpr std::size_t bytes = std::size_t{Base::count} * bytes_of_stage<Tile>;
 
-  unsigned char* slices;
-
-  __device__ tma::Barrier* full(const State& s) const {
-    return reinterpret_cast<tma::Barrier*>(slices + count * Tile::slice_bytes) + s.index;
-  }
-  __device__ tma::Barrier* empty(const State& s) const { return full(s) + count; }
   __device__ Slice* slice(const State& s) const {
-    return reinterpret_cast<Slice*>(full(State{}) + 2 * count) + s.index;
+    return reinterpret_cast<Slice*>(this->full(State{}) + 2 * Base::count) + s.index;
   }
-  __device__ unsigned char* at(const State& s) const {
-    return slices + s.index * Tile::slice_bytes;
-  }
-  __device__ void init(int arrivals, int reading_warps) const {
-    for (State s; s.phase == 0; ++s) {
-      tma::init(full(s), static_cast<unsigned>(arrivals));
-      tma::init(empty(s), static_cast<unsigned>(reading_warps));
-    }
-    tma::fence_init();
-  }
-  /// The producer's: a ring's first round finds every stage empty.
-  __device__ void acquire(const State& s) const { tma::wait(empty(s), s.phase ^ 1); }
-  /// The consumers'.
-  __device__ void wait(const State& s) const { tma::wait(full(s), s.phase); }
 };
 
 /// What consumers of FFMA have to know of the slice at `at`; by one thread, before the stage is
@@ -108,17 +81,6 @@ __device__ __forceinline__ void describe(const Stages& stages, const typename St
   }
 }
 
-/// A Producer of a block alone.
-struct ForOneBlock {
-  static constexpr int cluster = 1;
-  static __device__ void enter() { __syncthreads(); }
-  static __device__ void release(tma::Barrier* empty) {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(empty);
-  }
-  static __device__ void leave() {}
-};
-
 /// Teams look for their slices one after the other. A wait by parity tells a use of a stage from
 /// the one before, and no other: a team that waited for slices more than a round of the ring ahead
 /// would go on with old ones. So a team begins when the one before it has seen its last slice.
@@ -131,23 +93,7 @@ struct InTurn {
 /// The turns of the warpgroups of one tile, slice by slice and from tile to tile, where a slice is
 /// read at once.
 template <class Tile>
-struct SliceInTurn {
-  static constexpr bool exists = Tile::read_at_once;
-  static_assert(!exists || Tile::threads == matrix::WarpgroupsInTurn::threads);
-  matrix::WarpgroupsInTurn turn;
-  __device__ void begin() const {
-    if (exists) turn.begin();
-  }
-  __device__ void end() const {
-    if (exists) turn.end();
-  }
-  __device__ void wait() const {
-    if (exists) turn.wait();
-  }
-  __device__ void let_go() const {
-    if (exists) turn.let_go();
-  }
-};
+using SliceInTurn = matrix::WarpgroupsInTurn<Tile::read_at_once>;
 
 /// A slice whose multiplication is waited for one slice later, when its stage can be released; or
 /// at once.
@@ -164,9 +110,9 @@ __device__ __forceinline__ void multiply_slice(Accumulator& acc, Fragments& frag
   Tile::template multiply<PARITY>(acc, fragments, a, a + Tile::a_bytes, thread,
                                   [&] { turn.let_go(); });
   if (Tile::read_at_once) {
-    Producer::release(stages.empty(state));
+    matrix::release<Producer>(stages.empty(state));
   } else if (!first) {
-    Producer::release(stages.empty(state.before()));
+    matrix::release<Producer>(stages.empty(state.before()));
   }
   ++state;
 }
@@ -193,7 +139,7 @@ __device__ __forceinline__ void multiply_slices(Accumulator& acc, const Stages& 
   if constexpr (!Tile::read_at_once) {
     wgmma::wait<0>();
     acc.hold();
-    Producer::release(stages.empty(state.before()));
+    matrix::release<Producer>(stages.empty(state.before()));
   }
 }
 
@@ -217,7 +163,7 @@ __device__ __forceinline__ void consume_described(const Stages<typename Producer
       return ends;
     };
     const auto release = [&] {
-      Producer::release(stages.empty(state));
+      matrix::release<Producer>(stages.empty(state));
       ++state;
     };
 #pragma unroll 1
@@ -246,7 +192,8 @@ __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& s
   const int thread =
       static_cast<int>(threadIdx.x) % warpgroup + consumer % warpgroups_of_team * warpgroup;
   Turns<Stages<Tile>::count, teams> turns;
-  const SliceInTurn<Tile> turn{{consumer % warpgroups_of_team}};
+  const SliceInTurn<Tile> turn{consumer % warpgroups_of_team};
+  static_assert(!Tile::read_at_once || Tile::threads == turn.threads);
   turn.begin();
 #pragma unroll 1
   for (auto step = first_step(walk); walk.has(step); step += step_stride(walk)) {
@@ -266,45 +213,25 @@ __device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& s
   turn.end();
 }
 
-inline constexpr int specialised_threads = (1 + consuming_warpgroups) * warpgroup;
-
-// What the launch bounds gave all three warpgroups is dealt out anew, in multiples of 8 a thread.
-inline constexpr int all_registers =
-    (1 + consuming_warpgroups) * registers::even_share(1 + consuming_warpgroups);
-
-/// The registers of a consuming thread when one of the producing warpgroup keeps `producer`.
-constexpr int consumer_registers(int producer) {
-  return (all_registers - producer) / consuming_warpgroups / 8 * 8;
-}
-/// Those of a producing thread when a consuming one needs `consumer`.
-constexpr int producer_registers(int consumer) {
-  return (all_registers - consuming_warpgroups * consumer) / 8 * 8;
-}
-
 template <class Producer>
-__global__ void __launch_bounds__(specialised_threads, 1)
+__global__ void __launch_bounds__(role_threads, 1)
     specialised(const __grid_constant__ typename Producer::View view, const Problem p,
                 const typename Producer::Walk walk, float* pieces, int) {
   using Tile = typename Producer::Tile;
-  constexpr int of_consumer = consumer_registers(Producer::registers);
-  static_assert(Producer::registers + consuming_warpgroups * of_consumer <= all_registers,
-                "more than the block has: the consumers would wait for ever");
   // Elsewhere nobody launches it: nothing of it is compiled for those who would not run it.
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
-  const Stages<Tile> stages{shared};
+  const Stages<Tile> stages{{shared}};
   admit_successor(walk);
   if (threadIdx.x == 0) stages.init(Producer::arrivals, Producer::cluster * (Tile::threads / 32));
   Producer::enter();
-  // The same for all lanes of a warp, which the compiler has to know.
-  const int role = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / warpgroup, 0);
-  if (role == 0) {
+  if (const int role = matrix::role(); role == 0) {
     registers::decrease<Producer::registers>();
     Producer::produce(stages, view, p, walk);
     __syncwarp();
     Producer::leave();
   } else {
-    registers::increase<of_consumer>();
+    registers::increase<matrix::of_consumer<Producer>>();
     if constexpr (Tile::asynchronous) {
       consume<Producer>(stages, p, walk, pieces, role - 1);
     } else {
@@ -330,7 +257,7 @@ struct Specialised : ProducerT {
 template <class Producer>
 struct KernelOf<Specialised<Producer>> {
   static constexpr auto function = specialised<Producer>;
-  static constexpr int threads = specialised_threads, producer_warps = Producer::producer_warps;
+  static constexpr int threads = role_threads, producer_warps = Producer::producer_warps;
   static constexpr bool for_90a = true;
 };
 
@@ -354,41 +281,41 @@ struct Tf32ByTurns : WgmmaTf32<128, 1> {
 struct Roles {
   TileSchedule producer_128x256, ping_pong_128x128, ping_pong_64x128, ping_pong_128x192{};
 };
-template <Mode, Layout>
-inline constexpr Roles roles{};
-template <>
-inline constexpr Roles roles<Mode::bf16, Layout::nn>{bf16_producer_128x256, bf16_ping_pong_128x128,
-                                                     bf16_ping_pong_64x128, bf16_ping_pong_128x192};
-template <>
-inline constexpr Roles roles<Mode::tf32, Layout::tn>{
-    tf32_tn_producer_128x256, tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128};
-template <>
-inline constexpr Roles roles<Mode::bf16, Layout::tn>{
-    bf16_tn_producer_128x256, bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_64x128,
-    bf16_tn_ping_pong_128x192};
-template <>
-inline constexpr Roles roles<Mode::e4m3, Layout::tn>{e4m3_producer_128x256, e4m3_ping_pong_128x128,
-                                                     e4m3_ping_pong_64x128, e4m3_ping_pong_128x192};
+constexpr Roles roles(Mode mode, Layout layout) {
+  if (mode == Mode::tf32) {
+    return {tf32_tn_producer_128x256, tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128};
+  }
+  if (mode == Mode::e4m3) {
+    return {e4m3_producer_128x256, e4m3_ping_pong_128x128, e4m3_ping_pong_64x128,
+            e4m3_ping_pong_128x192};
+  }
+  if (layout == Layout::tn) {
+    return {bf16_tn_producer_128x256, bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_64x128,
+            bf16_tn_ping_pong_128x192};
+  }
+  return {bf16_producer_128x256, bf16_ping_pong_128x128, bf16_ping_pong_64x128,
+          bf16_ping_pong_128x192};
+}
 
 template <Mode MODE, Layout LAYOUT>
 struct ByProducer : WgmmaTile<MODE, LAYOUT, 128, 256, 2> {
-  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.producer_128x256;
+  static constexpr TileSchedule schedule = roles(MODE, LAYOUT).producer_128x256;
   static constexpr int chunks = 3, registers = 160;
 };
 template <Mode MODE, Layout LAYOUT>
 struct ByTurns : WgmmaTile<MODE, LAYOUT, 128, 128, 1> {
-  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_128x128;
+  static constexpr TileSchedule schedule = roles(MODE, LAYOUT).ping_pong_128x128;
   static constexpr int chunks = 2, registers = 160;
 };
 /// At 8192 there are 20.85 waves of it, where 128 x 128 has 31.03 and 128 x 256 has 15.5.
 template <Mode MODE, Layout LAYOUT>
 struct WideByTurns : WgmmaTile<MODE, LAYOUT, 128, 192, 1> {
-  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_128x192;
+  static constexpr TileSchedule schedule = roles(MODE, LAYOUT).ping_pong_128x192;
   static constexpr int chunks = 5, registers = 216;
 };
 template <Mode MODE, Layout LAYOUT>
 struct SmallByTurns : WgmmaTile<MODE, LAYOUT, 64, 128, 1> {
-  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_64x128;
+  static constexpr TileSchedule schedule = roles(MODE, LAYOUT).ping_pong_64x128;
   static constexpr int chunks = 3, registers = 96;
 };
 
@@ -403,32 +330,27 @@ struct WideTf32x3ByProducer : WgmmaTf32x3<192> {
   static constexpr int chunks = 5, registers = 216;
 };
 
-/// visit(a value of type Tile) for every tile above.
-template <class Visit>
-void each_tile_of_roles(Visit&& visit) {
-  const auto of = [&](auto first, auto... others) { visit(first), (visit(others), ...); };
-  of(Fp32ByProducer{}, Tf32x3ByProducer{}, WideTf32x3ByProducer{}, Tf32ByProducer{}, Tf32ByTurns{},
-     WideByTurns<Mode::bf16, Layout::nn>{}, WideByTurns<Mode::bf16, Layout::tn>{},
-     WideByTurns<Mode::e4m3, Layout::tn>{}, ByProducer<Mode::bf16, Layout::nn>{},
-     ByTurns<Mode::bf16, Layout::nn>{}, SmallByTurns<Mode::bf16, Layout::nn>{},
-     ByProducer<Mode::tf32, Layout::tn>{}, ByTurns<Mode::tf32, Layout::tn>{},
-     SmallByTurns<Mode::tf32, Layout::tn>{}, ByProducer<Mode::bf16, Layout::tn>{},
-     ByTurns<Mode::bf16, Layout::tn>{}, SmallByTurns<Mode::bf16, Layout::tn>{},
-     ByProducer<Mode::e4m3, Layout::tn>{}, ByTurns<Mode::e4m3, Layout::tn>{},
-     SmallByTurns<Mode::e4m3, Layout::tn>{});
-}
-
 /// The tiles of blocks whose warps have roles, but for those that a producer leaves too few
 /// registers.
 template <template <class, class> class Producer>
 void add_roles(std::vector<ConfigOf<Problem>>& configs) {
-  each_tile_of_roles([&](auto tile) {
+  const auto add = [&](auto tile) {
     using Tile = decltype(tile);
     using Mover = Specialised<Producer<Tile, SharedWalk>>;
     if constexpr (consumer_registers(Mover::registers) >= Tile::registers) {
       add_both<Mover>(configs, Mover::stages);
     }
-  });
+  };
+  const auto add_all = [&](auto... tiles) { (add(tiles), ...); };
+  add_all(Fp32ByProducer{}, Tf32x3ByProducer{}, WideTf32x3ByProducer{}, Tf32ByProducer{},
+          Tf32ByTurns{}, WideByTurns<Mode::bf16, Layout::nn>{},
+          WideByTurns<Mode::bf16, Layout::tn>{}, WideByTurns<Mode::e4m3, Layout::tn>{},
+          ByProducer<Mode::bf16, Layout::nn>{}, ByTurns<Mode::bf16, Layout::nn>{},
+          SmallByTurns<Mode::bf16, Layout::nn>{}, ByProducer<Mode::tf32, Layout::tn>{},
+          ByTurns<Mode::tf32, Layout::tn>{}, SmallByTurns<Mode::tf32, Layout::tn>{},
+          ByProducer<Mode::bf16, Layout::tn>{}, ByTurns<Mode::bf16, Layout::tn>{},
+          SmallByTurns<Mode::bf16, Layout::tn>{}, ByProducer<Mode::e4m3, Layout::tn>{},
+          ByTurns<Mode::e4m3, Layout::tn>{}, SmallByTurns<Mode::e4m3, Layout::tn>{});
 }
 
 }  // namespace

@@ -245,35 +245,25 @@ struct FedByOneWarpgroup : Tile {
 
 /// What producers of pieces have in common.
 template <class TileT, class WalkT>
-struct PieceProducer : ForOneBlock {
+struct PieceProducer : WithoutMaps, ForOneBlock {
   using Tile = TileT;
   using Walk = WalkT;
   using Fed = FedByOneWarpgroup<Tile>;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
   static constexpr int producer_warps = warpgroup / 32, arrivals = producer_warps;
-
-  /// What the calling thread has put into a stage is there.
-  static __device__ __forceinline__ void hand_over(tma::Barrier* full) {
-    if (Tile::asynchronous) tma::fence_async_proxy();  // wgmma reads as the engine does
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(full);
-  }
 };
 
 /// Slices by cp.async, IN_FLIGHT of them on their way at one time; with one, each is waited for at
 /// once.
 template <class Tile, class Walk, int IN_FLIGHT>
 struct CopyProducer : PieceProducer<Tile, Walk> {
-  using Base = PieceProducer<Tile, Walk>;
   static constexpr int registers = 40, bytes_in_flight = IN_FLIGHT * Tile::slice_bytes;
   // A slice is released when the next one is being multiplied, so that one has to be there.
   static_assert(IN_FLIGHT < Stages<Tile>::count);
 
   static __device__ __forceinline__ void produce(const Stages<Tile>& stages, NoMaps,
                                                  const Problem& p, const Walk& walk) {
-    Copies<typename Base::Fed, Walk> copies(async::shared_address(stages.slices), p, walk,
-                                            Stages<Tile>::count);
+    Copies<FedByOneWarpgroup<Tile>, Walk> copies(async::shared_address(stages.slices), p, walk,
+                                                 Stages<Tile>::count);
     typename Stages<Tile>::State filling, arriving;
     int on_their_way = 0;
 #pragma unroll 1
@@ -284,13 +274,15 @@ struct CopyProducer : PieceProducer<Tile, Walk> {
       copies.end_slice();
       if (++on_their_way < IN_FLIGHT) continue;
       async::wait<IN_FLIGHT - 1>();
-      Base::hand_over(stages.full(arriving));
+      hand_over<Tile::asynchronous>(stages.full(arriving));
       ++arriving;
       --on_their_way;
     }
     async::wait<0>();
 #pragma unroll 1
-    for (; on_their_way > 0; --on_their_way, ++arriving) Base::hand_over(stages.full(arriving));
+    for (; on_their_way > 0; --on_their_way, ++arriving) {
+      hand_over<Tile::asynchronous>(stages.full(arriving));
+    }
   }
 };
 

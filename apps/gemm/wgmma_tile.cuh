@@ -10,31 +10,24 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "apps/common/fp32_tile.cuh"
 #include "apps/common/tf32x3_tile.cuh"
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/schedules.hpp"
 #include "variants/device/tensor_map.hpp"
-#include "variants/ptx/e4m3.cuh"
+#include "variants/ptx/mma.cuh"
 #include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/wgmma_narrow.cuh"
+#include "variants/ptx/wgmma.cuh"
 
 namespace amasia::gemm {
 
 /// What a thread of a warpgroup sums: `BLOCKS` products of 64 rows each and N columns.
 template <int BLOCKS, int N>
-struct WgmmaAccumulator {
-  float c[BLOCKS][N / 2];
-  __device__ void clear() {
-#pragma unroll
-    for (auto& block : c) {
-#pragma unroll
-      for (float& x : block) x = 0;
-    }
-  }
+struct WgmmaAccumulator : matrix::Accumulator<BLOCKS, N / 2> {
   __device__ void hold() {
 #pragma unroll
-    for (auto& block : c) wgmma::hold(block);
+    for (auto& block : this->c) wgmma::hold(block);
   }
 };
 

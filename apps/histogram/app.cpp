@@ -4,10 +4,10 @@
 #include <limits>
 #include <memory>
 
+#include "apps/common/parameters.hpp"
 #include "apps/histogram/cpu_reference.hpp"
+#include "apps/histogram/geometry.hpp"
 #include "apps/histogram/histogram.hpp"
-#include "apps/histogram/instance.hpp"
-#include "apps/histogram/partition.hpp"
 #include "apps/histogram/schedules.hpp"
 #include "harness/registry.hpp"
 #include "inputs/formats/text_writer.hpp"
@@ -18,11 +18,7 @@ namespace {
 
 using Kind = ParameterSpec::Kind;
 
-Distribution distribution_of(const std::string& name) {
-  if (name == "equal") return Distribution::equal;
-  if (name == "zipf") return Distribution::zipf;
-  return name == "sorted" ? Distribution::sorted : Distribution::uniform;
-}
+constexpr const char* distributions[] = {"uniform", "equal", "zipf", "sorted"};  // Distribution
 
 [[noreturn]] void refuse(const std::string& parameter, std::int64_t value,
                          const std::string& limit) {
@@ -35,34 +31,19 @@ const std::vector<ParameterSpec>& parameter_specs() {
   static const std::vector<ParameterSpec> specs{
       {"keys", Kind::integer, "number of keys; no bin may get more than 4294967295 of them",
        "268435456", 1, most_keys},
-      {"type", Kind::choice, "type of the keys", "int32", 1, 1, {"uint8", "int32"}},
+      choice("type", "type of the keys", "int32", {"uint8", "int32"}),
       {"bins", Kind::integer, "number of bins, for uint8 at most 256", "256", 1, most_bins},
-      {"distribution",
-       Kind::choice,
-       "of generated keys",
-       "uniform",
-       1,
-       1,
-       {"uniform", "equal", "zipf", "sorted"}},
+      choice("distribution", "of generated keys", "uniform",
+             {std::begin(distributions), std::end(distributions)}),
       {"range", Kind::integer,
        "keys 0 ... range-1 are binned, others counted apart (0: 256 for uint8, 2^30 for int32)",
        "0", 0, std::numeric_limits<std::int32_t>::max()},
       {"spread", Kind::integer, "generated keys are 0 ... spread-1 (0: as range)", "0", 0,
        std::int64_t{1} << 31},
-      {"key_file",
-       Kind::file,
-       "file of keys, uint8: its bytes, int32: text, one per line (default: generated)",
-       "",
-       1,
-       1,
-       {}},
-      {"out_file",
-       Kind::file,
-       "where to write the counts as text, \"bin count\" per line (default: nowhere)",
-       "",
-       1,
-       1,
-       {}},
+      {"key_file", Kind::file,
+       "file of keys, uint8: its bytes, int32: text, one per line (default: generated)", ""},
+      {"out_file", Kind::file,
+       "where to write the counts as text, \"bin count\" per line (default: nowhere)", ""},
   };
   return specs;
 }
@@ -113,8 +94,8 @@ Setup make_setup(const Parameters& p, std::uint64_t seed) {
   if (spread == 0) spread = range;
   if (bytes && spread > byte_values) refuse("spread", spread, "exceeds the 256 values of uint8");
   setup.binning = make_binning(bins, range);
-  setup.source = {distribution_of(p.text("distribution")), seed, p.integer("keys"),
-                  static_cast<std::uint32_t>(spread),
+  setup.source = {choice_of<Distribution>(p.text("distribution"), distributions), seed,
+                  p.integer("keys"), static_cast<std::uint32_t>(spread),
                   // No more ranks than keys that can differ.
                   static_cast<std::uint32_t>(std::min(bins, spread))};
   setup.key_file = p.text("key_file");

@@ -1,11 +1,8 @@
 // histogram/baseline: keys come through registers and are counted where they arrive: no tile is
 // stored to shared memory, since no thread reads another's keys. A tile ahead is held in registers.
-// Producer warps have to store what they load, for others to count it: then stages in shared
-// memory, handed over by block barriers that name who waits (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
 #include "apps/histogram/partition.cuh"
-#include "apps/histogram/producer_warps.cuh"
 
 namespace amasia::histogram {
 namespace {
@@ -57,32 +54,6 @@ struct Pipeline {
     return now;
   }
   __device__ void consumer_release() {}
-};
-
-/// What producer warps do: each lane holds its part of a tile in registers. The next tile is asked
-/// for as soon as this one is stored, and travels while a stage is waited for.
-template <class C>
-struct Producer {
-  using Lane = ProducerLane<C>;
-  static constexpr std::size_t in_flight = C::tile_bytes;
-
-  __device__ static void load(uint4 (&held)[Lane::chunks], const uint4* tile, const Lane& lane) {
-#pragma unroll
-    for (int k = 0; k < Lane::chunks; ++k) held[k] = __ldg(tile + lane.chunk(k));
-  }
-  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
-    const Lane lane;
-    PipelineState<C::stages> state;
-    uint4 held[Lane::chunks];
-    if (tiles > 0) load(held, run.tile<C>(0), lane);
-    for (int n = 0; n < tiles; ++n, ++state) {
-      HandOver<C>::producer_acquire(n, state);
-#pragma unroll
-      for (int k = 0; k < Lane::chunks; ++k) shared.tiles[state.index][lane.chunk(k)] = held[k];
-      HandOver<C>::producer_commit(state);
-      if (n + 1 < tiles) load(held, run.tile<C>(n + 1), lane);
-    }
-  }
 };
 
 const bool registered = register_variant<Problem>(

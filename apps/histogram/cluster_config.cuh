@@ -16,32 +16,29 @@ inline const char* word_of(Way way) {
   return words[static_cast<int>(way)];
 }
 
+template <class C>
 struct ClusterConfig {
   Way way;
-  Home home;
   CountKernels kernels;
   int cluster;
-  int launched_threads;
-  int blocks_per_sm;
   std::size_t ring_bytes;
-  Run (*make_run)(const Problem&, const CounterPlan&);
 
   /// What one block keeps. 0 windows: it does not fit.
   CounterPlan plan(const Problem& p, const Device& device) const {
     const std::int64_t budget =
-        shared_budget(device, blocks_per_sm) - static_cast<std::int64_t>(ring_bytes);
+        shared_budget(device, C::blocks_per_sm) - static_cast<std::int64_t>(ring_bytes);
     CounterPlan one;
     one.windows = 0;
     if (budget < 128) return one;
-    if (way == Way::multicast) return plan_of(home, p.counters, budget, cluster);
-    one = plan_of(home, merges(way) ? p.counters : ceil_div(p.counters, cluster), budget);
+    if (way == Way::multicast) return plan_of(C::home, p.counters, budget, cluster);
+    one = plan_of(C::home, merges(way) ? p.counters : ceil_div(p.counters, cluster), budget);
     if (one.windows > 1) one.windows = 0;
     if (way == Way::spread) one.log2_copies = 0;
     return one;
   }
   LaunchShape shape(const CounterPlan& plan) const {
     LaunchShape s;
-    s.block = dim3(static_cast<unsigned>(launched_threads));
+    s.block = dim3(C::launched_threads);
     s.dynamic_shared_bytes = ring_bytes + static_cast<std::size_t>(plan.bytes());
     s.cluster_blocks = static_cast<unsigned>(cluster);
     return s;
@@ -54,7 +51,7 @@ struct ClusterConfig {
     if (kernel(p, fits) == nullptr) return fits_any_block;
     if (fits.windows == 0) {
       return std::to_string(p.counters) + " counters do not fit in the " +
-             std::to_string(shared_budget(device, blocks_per_sm)) + " bytes of " +
+             std::to_string(shared_budget(device, C::blocks_per_sm)) + " bytes of " +
              (merges(way) ? "a block" : "each of " + std::to_string(cluster) + " blocks");
     }
     allow_launch(kernel(p, fits), shape(fits));
@@ -67,8 +64,8 @@ struct ClusterConfig {
     LaunchShape launched = shape(plan);
     allow_launch(kernel(p, plan), launched);
     const int blocks = std::min(resident_blocks(kernel(p, plan), launched, device.sm_count),
-                                blocks_per_sm * device.sm_count);
-    Run run = make_run(p, plan);
+                                C::blocks_per_sm * device.sm_count);
+    Run run = make_run<C>(p, plan);
     if (way == Way::multicast) {
       run.groups = useful_groups(blocks / plan.windows, run.tiles);
     } else {
@@ -86,9 +83,7 @@ struct ClusterConfig {
 template <class C>
 ConfigOf<Problem> clustered(Way way, int cluster, const CountKernels& kernels,
                             std::size_t ring_bytes, std::size_t in_flight) {
-  const ClusterConfig c{
-      way,        C::home,    kernels, cluster, C::launched_threads, C::blocks_per_sm,
-      ring_bytes, make_run<C>};
+  const ClusterConfig<C> c{way, kernels, cluster, ring_bytes};
   std::string name = std::string(C::name) + "/" + word_of(way) + "-" + std::to_string(cluster);
   if (merges(way) && C::producer_warps > 0) {
     name += "-" + std::to_string(C::producer_warps) + "-producers";
@@ -96,15 +91,14 @@ ConfigOf<Problem> clustered(Way way, int cluster, const CountKernels& kernels,
   if (C::l2_ahead > 0) name += "-l2";
   ConfigOf<Problem> config;
   config.info = info_of<C>(std::move(name));
-  config.info.geometry.push_back({"cluster_blocks", c.cluster});
-  config.info.reference_only = c.cluster == 1;  // nothing is remote
-  for (const CountKernel kernel : {c.kernels.words, c.kernels.bytes}) {
+  config.info.geometry.push_back({"cluster_blocks", cluster});
+  config.info.reference_only = cluster == 1;  // nothing is remote
+  for (const CountKernel kernel : {kernels.words, kernels.bytes}) {
     if (kernel == nullptr) continue;
-    const std::size_t counter_bytes = nominal_counter_bytes(c.home);
-    const int kept_by = merges(c.way) ? 1 : c.cluster;
-    config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), c.launched_threads,
-                                   c.ring_bytes + counter_bytes / static_cast<std::size_t>(kept_by),
-                                   c.cluster, in_flight});
+    const auto kept_by = static_cast<std::size_t>(merges(way) ? 1 : cluster);
+    config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), C::launched_threads,
+                                   ring_bytes + nominal_counter_bytes(C::home) / kept_by, cluster,
+                                   in_flight});
   }
   config.prepare = [c](const Problem& p, const Device& d) { return c.prepare(p, d); };
   config.unsupported = [c](const Problem& p, const Device& d) { return c.unsupported(p, d); };

@@ -15,8 +15,8 @@
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
+#include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/named_barrier.cuh"
-#include "variants/ptx/prefetch.cuh"
 
 namespace amasia::histogram {
 
@@ -284,8 +284,7 @@ __device__ void gather_copies(unsigned* counters, const CounterPlan& plan) {
   }
 }
 
-// --- host
-// ----------------------------------------------------------------------------------------
+// The host's side.
 
 /// Dynamic shared memory that a block may use when `blocks_per_sm` of them share an SM.
 inline std::int64_t shared_budget(const Device& device, int blocks_per_sm) {
@@ -319,12 +318,6 @@ Run make_run(const Problem& p, const CounterPlan& plan) {
 /// No more groups than tiles: every block has to clear and to add up its counters. At least one.
 inline int useful_groups(int resident, std::int64_t tiles) {
   return static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(resident, 1)));
-}
-
-/// Why a config whose launches follow each other as `start` says cannot run on a device.
-inline std::optional<std::string> unsupported_start(Start start, const Device& device) {
-  if (start == Start::in_turn || device.compute_capability >= 90) return std::nullopt;
-  return "programmatic dependent launch needs compute capability 9.0";
 }
 
 /// Clears the result, then counts: the blocks only add.
@@ -391,8 +384,8 @@ std::optional<std::string> misfit(const Problem& p, const Device& device, std::s
 
 /// "1024x1/3-stages-32-KB": the schedule, and the movement by which configs of it differ.
 template <class C>
-std::string config_name() {
-  std::string name = std::string(C::name) + "/" + std::to_string(C::stages) +
+std::string config_name(const char* schedule) {
+  std::string name = std::string(schedule) + "/" + std::to_string(C::stages) +
                      (C::stages == 1 ? "-stage-" : "-stages-") +
                      std::to_string(C::tile_bytes / 1024) + "-KB";
   if (C::producer_warps > 0) name += "-" + std::to_string(C::producer_warps) + "-producers";
@@ -419,7 +412,7 @@ template <class C>
 ConfigOf<Problem> counting(const CountKernels& kernels, std::size_t ring_bytes,
                            std::size_t in_flight) {
   ConfigOf<Problem> config;
-  config.info = info_of<C>(config_name<C>());
+  config.info = info_of<C>(config_name<C>(C::name));
   for (const CountKernel kernel : {kernels.words, kernels.bytes, kernels.sliced}) {
     if (kernel == nullptr) continue;
     config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), C::launched_threads,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "apps/common/exact.hpp"
 #include "inputs/formats/keys.hpp"
 
 namespace amasia::histogram {
@@ -82,19 +83,9 @@ std::vector<std::uint32_t> count_by_sorting(const Setup& setup) {
 
 Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::uint32_t>& expected) {
   Verdict verdict;
-  verdict.norm = "exact";
-  verdict.checked = static_cast<std::int64_t>(expected.size());
-  for (std::size_t b = 0; b < expected.size(); ++b) {
-    if (b < got.size() && got[b] == expected[b]) continue;
-    ++verdict.mismatches;
-    if (verdict.first_mismatches.size() < 5) {
-      const std::string place =
-          b + 1 == expected.size() ? "keys outside the range" : "bin " + std::to_string(b);
-      const std::string value = b < got.size() ? std::to_string(got[b]) : "nothing";
-      verdict.first_mismatches.push_back("(" + place + "): got " + value + ", expected " +
-                                         std::to_string(expected[b]));
-    }
-  }
+  compare_exactly<std::uint32_t>(verdict, got, expected, [&](std::size_t b) {
+    return b + 1 == expected.size() ? "keys outside the range" : "bin " + std::to_string(b);
+  });
   const auto sum = [](const std::vector<std::uint32_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   };
@@ -102,8 +93,7 @@ Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::ui
     verdict.first_mismatches.push_back("(all bins): got " + std::to_string(sum(got)) +
                                        ", expected " + std::to_string(sum(expected)));
   }
-  verdict.error = static_cast<double>(verdict.mismatches);
-  verdict.passed = verdict.mismatches == 0 && got.size() == expected.size();
+  verdict.passed = verdict.passed && got.size() == expected.size();
   return verdict;
 }
 

@@ -1,7 +1,9 @@
-// The CPU references of histogram, two of them, and how a result is judged by them.
+// The CPU references of histogram, two of them, how a result is judged by them, and what the device
+// instance hands to the host.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/histogram/histogram.hpp"
@@ -25,6 +27,18 @@ std::vector<std::uint32_t> count_by_sorting(const Setup& setup);
 /// Exact comparison; the last element is named as the counter of keys outside the range. Where the
 /// sums differ as well, keys were lost or counted twice, and a last line says how many.
 Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::uint32_t>& expected);
+
+/// What the host can ask of the device instance.
+class CountsSource {
+ public:
+  virtual ~CountsSource() = default;
+  virtual std::vector<std::uint32_t> counts() const = 0;  // of the last run, (bins + 1)
+};
+
+/// Writes counts(bins + 1) as text: a line "bin count" per bin, 0 ... bins-1, and last the line
+/// "bins count" of the keys outside the range. Throws UsageError when the file cannot be written
+/// completely.
+void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts);
 
 /// The verdict of comparing the two references with each other, which `verify --reference` reports.
 Verdict check_references(const Parameters& p, std::uint64_t seed);

@@ -5,7 +5,7 @@
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
 #include "apps/histogram/partition.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {

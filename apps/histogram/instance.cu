@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/histogram.hpp"
-#include "apps/histogram/instance.hpp"
-#include "harness/registry.hpp"
-#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
-#include "variants/geometry/ring.hpp"
 
 namespace amasia::histogram {
 namespace {
@@ -36,8 +33,8 @@ __global__ void fill_challenge(Key* keys, std::int64_t count, Challenge challeng
 
 class DeviceInstance : public InstanceOf<Problem>, public CountsSource {
  public:
-  explicit DeviceInstance(Setup setup)
-      : setup_(std::move(setup)),
+  DeviceInstance(const Parameters& p, std::uint64_t seed)
+      : setup_(make_setup(p, seed)),
         keys_(static_cast<std::size_t>(
             padded_pitch<std::uint8_t>(setup_.source.count * setup_.key_bytes()))),
         counts_(static_cast<std::size_t>(
@@ -126,10 +123,7 @@ class DeviceInstance : public InstanceOf<Problem>, public CountsSource {
   std::vector<std::uint32_t> expected_[1 + challenge_count];
 };
 
-const bool registered = register_instance_factory(
-    "histogram", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(make_setup(p, seed));
-    });
+const bool registered = register_instance<DeviceInstance>("histogram");
 
 }  // namespace
 }  // namespace amasia::histogram

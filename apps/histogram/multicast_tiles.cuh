@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"

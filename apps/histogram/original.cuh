@@ -164,7 +164,7 @@ ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words, int stage
   config.info.kernels.push_back(
       {reinterpret_cast<const void*>(merge_partials<Bytes>), 32 * merge_warps});
   config.unsupported = [=](const Problem& p, const Device& device) -> std::optional<std::string> {
-    if (auto reason = unsupported_start(start, device)) return reason;
+    if (auto reason = start_objection(start, device)) return reason;
     const std::size_t needed = shared_bytes(p.counters);
     if (p.partials != nullptr && needed <= device.shared_per_block) return std::nullopt;
     return "six sub-histograms of " + std::to_string(p.counters) + " counters need " +

@@ -84,35 +84,6 @@ struct Pipeline {
   __device__ void consumer_release() { ++state; }
 };
 
-/// What producer warps do: a tile arrives when its lanes have waited for the copies that they made
-/// stages - 1 tiles ago.
-template <class C>
-struct Producer {
-  static constexpr std::size_t in_flight = bytes_in_flight<C>;
-
-  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
-    const ProducerLane<C> lane;
-    PipelineState<C::stages> copied, arrived;
-    for (int n = 0; n < tiles + C::stages - 1; ++n) {
-      if (n < tiles) {
-        HandOver<C>::producer_acquire(n, copied);
-        const uint4* from = run.tile<C>(n);
-#pragma unroll
-        for (int k = 0; k < lane.chunks; ++k) {
-          async::copy<16>(shared.tiles[copied.index] + lane.chunk(k), from + lane.chunk(k));
-        }
-        ++copied;
-      }
-      async::commit();
-      async::wait<C::stages - 1>();
-      if (n >= C::stages - 1) {
-        HandOver<C>::producer_commit(arrived);
-        ++arrived;
-      }
-    }
-  }
-};
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::overlap,
     {original<4>(overlap_original<Bytes, 4>, overlap_original<Words, 4>, original_stages,
@@ -123,7 +94,7 @@ const bool registered = register_variant<Problem>(
                  original_stages, 1, Start::dependent),
      walking<Pipeline, One1024, Ring<One1024>>(), walking<Pipeline, Two512, Ring<Two512>>(),
      walking<Pipeline, Two512, Ring<Two512, 0, ring_l2_ahead>>(),
-     producing<Producer, Two512, Ring<Two512, 4>>(), walking<Pipeline, Four512, Ring<Four512>>(),
+     producing<Two512, Ring<Two512, 4>>(), walking<Pipeline, Four512, Ring<Four512>>(),
      walking<Pipeline, Packed, ShortRing<Packed>>(),
      walking<Pipeline, Packed, ShortRing<Packed, ring_l2_ahead>>(),
      walking<Pipeline, Unseen, ShortRing<Unseen>>(), partitioned<Pipeline, 3>(),

@@ -1,4 +1,4 @@
-// Schedule partitioned, common to the variants (partition.hpp). A variant brings its pipeline,
+// Schedule partitioned, common to the variants (geometry.hpp). A variant brings its pipeline,
 // which moves the keys of the first launch and the ids of the last.
 //
 //   deal      A tile at a time: counts the tile's keys of each range and sorts them by range in
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "apps/histogram/partition.hpp"
+#include "apps/histogram/geometry.hpp"
 #include "variants/device/dependent_launch.cuh"
 
 namespace amasia::histogram {
@@ -294,8 +294,7 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
   if (tiles > 0) add_range<C>(run, shared.words, range);
 }
 
-// --- host
-// ----------------------------------------------------------------------------------------
+// The host's side.
 
 /// With a variant's pipeline of STAGES stages in both launches. SCHEDULE: Partitioned or
 /// PartitionedDependent.
@@ -314,9 +313,7 @@ ConfigOf<Problem> partitioned() {
   counting.block = dim3(N::threads);
   counting.dynamic_shared_bytes = sizeof(CountShared<COUNT>);
   ConfigOf<Problem> config;
-  config.info.name = std::string(SCHEDULE::name) + "/" + std::to_string(D::stages) +
-                     (D::stages == 1 ? "-stage-" : "-stages-") +
-                     std::to_string(D::tile_bytes / 1024) + "-KB";
+  config.info.name = config_name<D>(SCHEDULE::name);
   config.info.schedule = SCHEDULE::name;
   config.info.geometry = {{"deal_threads", D::threads},
                           {"deal_blocks_per_sm", D::blocks_per_sm},
@@ -330,7 +327,7 @@ ConfigOf<Problem> partitioned() {
                           counting.dynamic_shared_bytes, 1, bytes_in_flight<N>},
                          {reinterpret_cast<const void*>(arrange_kernel), arrange_threads}};
   config.unsupported = [=](const Problem& p, const Device& device) -> std::optional<std::string> {
-    if (auto reason = unsupported_start(SCHEDULE::start, device)) return reason;
+    if (auto reason = start_objection(SCHEDULE::start, device)) return reason;
     if (p.scratch == nullptr) {
       return "the counters fit two ranges of " + std::to_string(range_counters) +
              ": there is nothing to deal out";

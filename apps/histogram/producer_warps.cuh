@@ -1,10 +1,11 @@
-// Warps that only copy, for strategies whose copies threads have to make (baseline, overlap; tma's
-// engine needs one thread). Stages change hands at named barriers, which every GPU has, so that
-// these kernels run wherever the strategy does.
+// Warps that only copy, for overlap, whose copies threads have to make (tma's engine needs one
+// thread). Stages change hands at named barriers, which every GPU has, so that this kernel runs
+// wherever the strategy does.
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "variants/ptx/named_stages.cuh"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/named_barrier.cuh"
 
 namespace amasia::histogram {
 
@@ -18,15 +19,33 @@ struct StageStorage {
 template <class C>
 using HandOver = block::NamedStages<C::stages, C::launched_threads, 2>;
 
-/// The chunks of a tile that one lane of the producer warps copies.
+/// What producer warps do: a tile arrives when its lanes have waited for the copies that they made
+/// stages - 1 tiles ago.
 template <class C>
-struct ProducerLane {
-  static constexpr int threads = 32 * C::producer_warps;
-  static constexpr int chunks = C::tile_chunks / threads;
-  static_assert(C::tile_chunks % threads == 0, "every lane copies the same number of chunks");
-  int first = static_cast<int>(threadIdx.x) - C::threads;
-  __device__ int chunk(int k) const { return first + k * threads; }
-};
+__device__ void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
+  constexpr int producers = 32 * C::producer_warps;
+  static_assert(C::tile_chunks % producers == 0, "every lane copies the same number of chunks");
+  const int first = static_cast<int>(threadIdx.x) - C::threads;
+  PipelineState<C::stages> copied, arrived;
+  for (int n = 0; n < tiles + C::stages - 1; ++n) {
+    if (n < tiles) {
+      HandOver<C>::producer_acquire(n, copied);
+      const uint4* from = run.tile<C>(n);
+#pragma unroll
+      for (int k = 0; k < C::tile_chunks / producers; ++k) {
+        const int chunk = first + k * producers;
+        async::copy<16>(shared.tiles[copied.index] + chunk, from + chunk);
+      }
+      ++copied;
+    }
+    async::commit();
+    async::wait<C::stages - 1>();
+    if (n >= C::stages - 1) {
+      HandOver<C>::producer_commit(arrived);
+      ++arrived;
+    }
+  }
+}
 
 /// What the counting warps do of it.
 template <class C, class CountersT>
@@ -46,8 +65,8 @@ __device__ __forceinline__ void count_stages(const Run& run, int tiles,
   }
 }
 
-/// The kernel around them. Producer::produce_all(run, tiles, shared) is what the producer warps do.
-template <class Keys, class C, class Producer>
+/// The kernel around them.
+template <class Keys, class C>
 __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_producers(Run run) {
   auto& shared = *block_memory<StageStorage<C>>();
   // Prologue
@@ -58,7 +77,7 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_pr
   const int tiles = run.block_tiles();
   // Main loop
   if (threadIdx.x >= C::threads) {
-    Producer::produce_all(run, tiles, shared);
+    produce_all<C>(run, tiles, shared);
   } else {
     count_stages<C>(run, tiles, shared, counters);
     count_rest<Keys, C>(run, counters);
@@ -69,13 +88,12 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_pr
   if (threadIdx.x < C::threads) counters.add_to_result(run);
 }
 
-/// A config of it. PRODUCER<C>::in_flight is what its warps have on the way, in bytes.
-template <template <class> class PRODUCER, class SCHEDULE, class MOVEMENT>
+/// A config of it.
+template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> producing() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
-  return counting<C>(
-      kernels_of<C>([](auto keys) { return with_producers<decltype(keys), C, PRODUCER<C>>; }),
-      sizeof(StageStorage<C>), PRODUCER<C>::in_flight);
+  return counting<C>(kernels_of<C>([](auto keys) { return with_producers<decltype(keys), C>; }),
+                     sizeof(StageStorage<C>), bytes_in_flight<C>);
 }
 
 }  // namespace amasia::histogram

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "apps/common/start.hpp"
 #include "harness/app.hpp"
 
 namespace amasia::histogram {
@@ -52,10 +53,6 @@ struct Unseen : Geometry<960, 1, Home::unseen> {
 struct Global : Geometry<1024, 2, Home::global> {
   static constexpr const char* name = "global";
 };
-
-/// How the launches of a run follow each other. `dependent`: all but the first by programmatic
-/// dependent launch, so that their blocks come while those of the launch before them end.
-enum class Start { in_turn, dependent };
 
 /// Two launches (original.cuh).
 inline constexpr const char *iso_name = "iso", *iso_dependent_name = "iso-dependent";

@@ -1,10 +1,14 @@
-// hotspot as the harness sees it: parameters, sizes, work.
+// hotspot as the harness sees it: parameters, sizes, work; and the coefficients of a step, from the
+// chip and its material.
+#include <cmath>
 #include <memory>
+#include <string>
 
+#include "apps/common/parameters.hpp"
 #include "apps/hotspot/cpu_reference.hpp"
 #include "apps/hotspot/hotspot.hpp"
-#include "apps/hotspot/instance.hpp"
 #include "apps/hotspot/schedules.hpp"
+#include "harness/errors.hpp"
 #include "inputs/formats/grid.hpp"
 #include "variants/geometry/tile.hpp"
 
@@ -18,41 +22,72 @@ const std::vector<ParameterSpec>& parameter_specs() {
       {"rows", Kind::integer, "grid rows", "8192", 1, std::int64_t{1} << 30, {}},
       {"cols", Kind::integer, "grid columns", "8192", 1, std::int64_t{1} << 30, {}},
       {"steps", Kind::integer, "time steps", "5", 1, std::int64_t{1} << 20, {}},
-      {"chip",
-       Kind::choice,
-       "'scaled': cells of 16 mm / 1024, stable at any size; 'rodinia': a 16 mm chip whatever the "
-       "grid, "
-       "unstable above about 1390 x 1390",
-       "scaled",
-       1,
-       1,
-       {"scaled", "rodinia"}},
-      {"temp_file",
-       Kind::file,
-       "initial temperatures in Rodinia's text format (default: generated)",
-       "",
-       1,
-       1,
-       {}},
-      {"power_file",
-       Kind::file,
-       "power per cell in Rodinia's text format (default: generated)",
-       "",
-       1,
-       1,
-       {}},
-      {"out_file",
-       Kind::file,
-       "where to write the final temperatures of a run that was right (default: nowhere)",
-       "",
-       1,
-       1,
-       {}}};
+      choice(
+          "chip",
+          "'scaled': cells of 16 mm / 1024, stable at any size; 'rodinia': a 16 mm chip whatever "
+          "the grid, unstable above about 1390 x 1390",
+          "scaled", {"scaled", "rodinia"}),
+      {"temp_file", Kind::file,
+       "initial temperatures in Rodinia's text format (default: generated)", ""},
+      {"power_file", Kind::file, "power per cell in Rodinia's text format (default: generated)",
+       ""},
+      {"out_file", Kind::file,
+       "where to write the final temperatures of a run that was right (default: nowhere)", ""}};
   return specs;
 }
 
 Chip chip_of(const Parameters& p) {
   return p.text("chip") == "rodinia" ? Chip::rodinia : Chip::scaled;
+}
+
+namespace {
+
+// Rodinia's chip and material (hotspot.h of Rodinia 3.1; Huang et al. 2006).
+constexpr double chip_edge = 0.016;              // m
+constexpr double chip_thickness = 0.0005;        // m
+constexpr double capacitance_factor = 0.5;       // fitting factor of the lumped model
+constexpr double specific_heat = 1.75e6;         // J / (m^3 K)
+constexpr double conductivity = 100;             // W / (m K), silicon
+constexpr double largest_power_density = 3.0e6;  // W / m^2
+constexpr double precision = 0.001;              // K per step at that density: sets the time step
+constexpr double ambient_temperature = 80;       // as in Rodinia, beside inputs in kelvin
+constexpr double cells_of_rodinia = 1024;        // per side, of its standard input
+
+}  // namespace
+
+ExactCoefficients exact_coefficients(std::int64_t rows, std::int64_t cols, Chip chip) {
+  const double cell_height =
+      chip_edge / (chip == Chip::rodinia ? static_cast<double>(rows) : cells_of_rodinia);
+  const double cell_width =
+      chip_edge / (chip == Chip::rodinia ? static_cast<double>(cols) : cells_of_rodinia);
+  const double capacitance =
+      capacitance_factor * specific_heat * chip_thickness * cell_width * cell_height;
+  const double rx = cell_width / (2 * conductivity * chip_thickness * cell_height);
+  const double ry = cell_height / (2 * conductivity * chip_thickness * cell_width);
+  const double rz = chip_thickness / (conductivity * cell_height * cell_width);
+  const double steepest =
+      largest_power_density / (capacitance_factor * chip_thickness * specific_heat);
+  const double step = precision / steepest;
+  const double rate = step / capacitance;
+  return {1 - rate * (2 / ry + 2 / rx + 1 / rz), rate / ry, rate / rx, rate,
+          rate * ambient_temperature / rz};
+}
+
+void refuse_overflow(const Parameters& p) {
+  const ExactCoefficients k = exact_coefficients(p.integer("rows"), p.integer("cols"), chip_of(p));
+  const double growth = std::abs(k.centre) + 2 * k.vertical + 2 * k.horizontal;  // at most, a step
+  constexpr double most_doublings = 100;  // fp32 ends at 2^128, verification starts at 2^17
+  if (growth > 1 && std::log2(growth) * static_cast<double>(p.integer("steps")) > most_doublings) {
+    throw UsageError("chip=rodinia is unstable at rows=" + p.text("rows") +
+                     ",cols=" + p.text("cols") + ": " + p.text("steps") +
+                     " steps exceed fp32; take fewer steps, a smaller grid, or chip=scaled");
+  }
+}
+
+Coefficients rounded(const ExactCoefficients& exact) {
+  return {static_cast<float>(exact.centre), static_cast<float>(exact.vertical),
+          static_cast<float>(exact.horizontal), static_cast<float>(exact.power),
+          static_cast<float>(exact.ambient)};
 }
 
 namespace {
@@ -113,12 +148,9 @@ class Hotspot final : public App {
         break;
     }
     std::vector<Parameters> all;
-    for (const Size& s : sizes) {
-      all.emplace_back(parameter_specs(),
-                       std::map<std::string, std::string>{{"rows", std::to_string(s.rows)},
-                                                          {"cols", std::to_string(s.cols)},
-                                                          {"steps", std::to_string(s.steps)},
-                                                          {"chip", s.chip}});
+    for (const auto& [rows, cols, steps, chip] : sizes) {
+      all.push_back(size_of(parameter_specs(),
+                            {{"rows", rows}, {"cols", cols}, {"steps", steps}, {"chip", chip}}));
     }
     return all;
   }

@@ -2,7 +2,6 @@
 // What a plain copy can do about latency: issue the next tile's loads before this one is computed
 // and let them wait in registers.
 #include "apps/hotspot/pyramid.cuh"
-#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
 
 namespace amasia::hotspot {
@@ -94,32 +93,11 @@ struct HeldAhead : TileReader<S> {
   __device__ void consumer_release(int) {}
 };
 
-template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
-  const Place<S> place(pass);
-  HeldAhead<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass);
-}
-
-struct Kernels {
-  template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(baseline_strip<S>), S::threads, sizeof(SharedStorage<S>),
-            1, sizeof(BlockTile<S>)};
-  }
-  template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(baseline_strip<S>, problem, pass, device, sizeof(SharedStorage<S>));
-  }
-};
-
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
   for (const Start start : starts) all.push_back(squares(start, baseline_square));
-  add_streaming<Kernels, Movement<1>>(all);
+  add_streaming<TileKernels<HeldAhead>, Movement<1>>(all);
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   return all;
 }

@@ -5,10 +5,10 @@
 // warps.
 #pragma once
 
-#include "apps/hotspot/pyramid.hpp"
-#include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/cluster_begin.cuh"
-#include "variants/ptx/warp_wait.cuh"
+#include "apps/hotspot/geometry.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::hotspot {
 

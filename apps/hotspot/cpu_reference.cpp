@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "apps/common/max_norm.hpp"
 #include "inputs/formats/grid.hpp"
 
 namespace amasia::hotspot {
@@ -57,9 +57,7 @@ HostGrid reference_by_flux(const HostGrid& temperature, const HostGrid& power,
     }
     for (std::size_t i = 0; i < now.size(); ++i) now[i] += gain[i];
   }
-  HostGrid result{rows, cols, {}};
-  result.cells.assign(now.begin(), now.end());
-  return result;
+  return {rows, cols, {now.begin(), now.end()}};
 }
 
 }  // namespace
@@ -94,53 +92,17 @@ HostGrid reference(const HostGrid& temperature, const HostGrid& power, const Exa
     }
     now.swap(next);
   }
-  HostGrid result{rows, cols, {}};
-  result.cells.assign(now.begin(), now.end());
-  return result;
+  return {rows, cols, {now.begin(), now.end()}};
 }
 
 double error_bound(int steps, Chip chip) {
   return std::ldexp(8.0, -24) * steps * (chip == Chip::rodinia ? 4 : 1);
 }
 
-Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound) {
-  double largest = 0, largest_error = 0;
-  const std::int64_t rows = expected.rows, cols = expected.cols;
-#pragma omp parallel for reduction(max : largest)
-  for (std::int64_t i = 0; i < rows * cols; ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(expected.cells[i])));
-  }
-  const double allowed = bound * largest;
-  const auto wrong = [&](double value, double reference) {
-    return !(std::abs(value - reference) <= allowed);  // NaN and infinity are wrong, too
-  };
-  std::int64_t mismatches = 0;
-#pragma omp parallel for reduction(max : largest_error) reduction(+ : mismatches)
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < cols; ++c) {
-      const double value = got[r * pitch + c], reference = expected.cells[r * cols + c];
-      const double error = std::isfinite(value) ? std::abs(value - reference)
-                                                : std::numeric_limits<double>::infinity();
-      largest_error = std::max(largest_error, error);
-      mismatches += wrong(value, reference);
-    }
-  }
-  Verdict verdict;
-  verdict.norm = "max abs error / max abs reference";
-  verdict.error = largest > 0 ? largest_error / largest : largest_error;
-  verdict.bound = bound;
-  verdict.checked = rows * cols;
-  verdict.mismatches = mismatches;
-  verdict.passed = mismatches == 0;
-  for (std::int64_t r = 0; r < rows && mismatches > 0 && verdict.first_mismatches.size() < 5; ++r) {
-    for (std::int64_t c = 0; c < cols && verdict.first_mismatches.size() < 5; ++c) {
-      const float value = got[r * pitch + c], reference = expected.cells[r * cols + c];
-      if (wrong(value, reference)) {
-        verdict.first_mismatches.push_back(mismatch(r, c, value, reference));
-      }
-    }
-  }
-  return verdict;
+Verdict compare(const float* got, const HostGrid& expected, double bound) {
+  return compare_in_max_norm(
+      expected.rows * expected.cols, expected.cols, [&](std::int64_t i) { return got[i]; },
+      [&](std::int64_t i) { return expected.cells[i]; }, bound);
 }
 
 std::string mismatch(std::int64_t row, std::int64_t column, float got, float expected) {
@@ -189,7 +151,7 @@ Verdict check_references(const Parameters& p, std::uint64_t seed) {
   const HostGrid expected = reference(temperature, power, k, steps);
   const HostGrid second = reference_by_flux(temperature, power, k, steps);
   // Both are fp64 and rounded once: a unit in the last place between them, whatever the steps.
-  return compare(second.cells.data(), second.cols, expected, std::ldexp(1.0, -23));
+  return compare(second.cells.data(), expected, std::ldexp(1.0, -23));
 }
 
 }  // namespace amasia::hotspot

@@ -1,5 +1,5 @@
-// The inputs of hotspot on the host, its CPU references, two of them, and how a result is judged by
-// them.
+// The inputs of hotspot on the host, its CPU references, two of them, how a result is judged by
+// them, and what the device instance hands to the host.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,8 @@ HostGrid reference(const HostGrid& temperature, const HostGrid& power, const Exa
 /// themselves: 4 times the allowance (measured, 5 steps at 4096 x 4096: 0.6 times).
 double error_bound(int steps, Chip chip);
 
-/// Compares `got` (rows x cols, rows `pitch` elements apart) with the reference. Any non-finite
-/// element is a mismatch.
-Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound);
+/// Compares `got` with the reference, cell by cell. Any non-finite element is a mismatch.
+Verdict compare(const float* got, const HostGrid& expected, double bound);
 
 /// One line of Verdict::first_mismatches.
 std::string mismatch(std::int64_t row, std::int64_t column, float got, float expected);
@@ -54,6 +53,15 @@ Window window_of(int i, int count, std::int64_t rows, std::int64_t cols, std::in
 
 /// The inner cells of a window.
 HostGrid cut(const HostGrid& whole, const Window& window);
+
+/// The instance behind the app's own exports: the harness sees InstanceOf<Problem> only.
+class HotspotInstance : public InstanceOf<Problem> {
+ public:
+  /// What the first run that passed verification computed of the timed input; all that pass compute
+  /// the same bits. Kept only where the parameters name an out_file. Throws std::runtime_error when
+  /// no run has passed.
+  virtual const HostGrid& right_result() const = 0;
+};
 
 /// The verdict of comparing the two references with each other, which `verify --reference` reports.
 Verdict check_references(const Parameters& p, std::uint64_t seed);

@@ -6,7 +6,6 @@
 #include <cuda/std/atomic>
 
 #include "apps/hotspot/square.cuh"
-#include "variants/device/tensor_map.hpp"
 
 namespace amasia::hotspot {
 namespace {
@@ -21,10 +20,6 @@ __device__ void wait_for(Barrier& barrier) {
   barrier.wait_parity(false);
   cuda::std::atomic_signal_fence(cuda::std::memory_order_acquire);
 }
-
-struct SquareMaps {
-  CUtensorMap temperature, power;
-};
 
 __global__ void __launch_bounds__(square_threads, squares_bound)
     barrier_square(SquareView v, const __grid_constant__ SquareMaps maps) {
@@ -64,13 +59,7 @@ __global__ void __launch_bounds__(square_threads, squares_bound)
 }
 
 ConfigOf<Problem> square_boxes() {
-  ConfigOf<Problem> config =
-      squares(Start::in_turn, reinterpret_cast<const void*>(barrier_square),
-              [](const SquareView& view, const FollowingShape& shape) -> Launch {
-                const SquareMaps maps{tensor_map(view.temperature, square, square),
-                                      tensor_map(view.power, square, square)};
-                return [=](Stream stream) { launch(barrier_square, shape, stream, view, maps); };
-              });
+  ConfigOf<Problem> config = squares(Start::in_turn, barrier_square);
   config.unsupported = [](const Problem& p, const Device& d) -> std::optional<std::string> {
     if (d.compute_capability >= 90) return pair_objection(p, Start::in_turn, d);
     return "boxes by tensor map exist from compute capability 9.0";

@@ -4,7 +4,6 @@
 // cp.async, and plain copies below sm_80.
 #include <cuda/pipeline>
 
-#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
 
 namespace amasia::hotspot {
@@ -26,16 +25,7 @@ struct LibraryCopy {
 __device__ void start_square(SquareTile& tile, const Grid<const float>& grid, const Square& s,
                              Pipeline& pipeline) {
   pipeline.producer_acquire();
-#pragma unroll
-  for (int chunk = threadIdx.x; chunk < square * patches; chunk += square_threads) {
-    const int row = chunk / patches, x = chunk % patches;
-    const std::int64_t column = s.first_column + x * patch;
-    if (s.first_row + row < grid.rows && column < grid.columns) {
-      LibraryCopy{pipeline}.copy<16>(
-          &tile.rows[row][x].x,
-          grid.data + (std::int64_t{s.first_row} + row) * grid.pitch + column);
-    }
-  }
+  copy_square(tile, grid, s, LibraryCopy{pipeline});
   pipeline.producer_commit();
 }
 
@@ -95,31 +85,10 @@ struct PipedAhead : TileReader<S> {
   }
 };
 
-template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) pipeline_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
-  const Place<S> place(pass);
-  PipedAhead<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass);
-}
-
-struct Kernels {
-  template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(pipeline_strip<S>), S::threads, sizeof(SharedStorage<S>),
-            1, (S::stages - 1) * sizeof(BlockTile<S>)};
-  }
-  template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(pipeline_strip<S>, problem, pass, device, sizeof(SharedStorage<S>));
-  }
-};
-
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
   // The schedule of overlap's record at large grids, and that of small ones.
-  add_streaming<Kernels, Movement<2>, std::tuple<FourWarps>>(all);
+  add_streaming<TileKernels<PipedAhead>, Movement<2>, std::tuple<FourWarps>>(all);
   all.push_back(squares(Start::in_turn, pipeline_square));
   return all;
 }

@@ -3,7 +3,7 @@
 // arrival and use. The streaming schedules suit it well, because a lane's neighbours' cells come by
 // shuffle: everything a lane loads is private. The price is that the halo columns of neighbouring
 // warps are fetched twice. A producer warp cannot exist: nobody but the owner waits for a slot.
-#include "apps/hotspot/own_cells.cuh"
+#include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/slots.cuh"
 #include "apps/hotspot/square.cuh"
 
@@ -83,20 +83,15 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(P
   stream<S>(pipeline, place.run.blocks, pass);
 }
 
-struct Kernels {
+struct Kernels : PlainKernels {
   template <class S>
-  static constexpr std::size_t shared_bytes() {
-    return S::stages * sizeof(typename Slots<S>::Slot);
+  static auto kernel() {
+    return drop_off_strip<S>;
   }
   template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(drop_off_strip<S>), S::threads, shared_bytes<S>(), 1,
-            (S::stages - 1) * sizeof(typename Slots<S>::Slot)};
-  }
+  static constexpr std::size_t shared_bytes = S::stages * sizeof(typename Slots<S>::Slot);
   template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(drop_off_strip<S>, problem, pass, device, shared_bytes<S>());
-  }
+  static constexpr std::size_t in_flight = (S::stages - 1) * sizeof(typename Slots<S>::Slot);
 };
 
 std::vector<ConfigOf<Problem>> configs() {

@@ -100,26 +100,19 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
 // Two blocks: more wait for the slowest, and their columns divide a grid more coarsely.
 inline constexpr int cluster_blocks = 2;
 
-struct Kernels {
+struct Kernels : PlainKernels {
   template <class Plain>
-  using InCluster = ClusterStrip<Plain::steps, Plain::warps, Plain::blocks_per_sm,
-                                 Movement<Plain::stages>, cluster_blocks, Plain::rolled>;
-
+  using Of = ClusterStrip<Plain::steps, Plain::warps, Plain::blocks_per_sm, Movement<Plain::stages>,
+                          cluster_blocks, Plain::rolled>;
   template <class S>
-  static constexpr std::size_t shared_bytes() {
-    return S::stages * sizeof(typename Slots<S>::Slot) + S::warps * sizeof(Inbox<S>);
+  static auto kernel() {
+    return dsm_strip<S>;
   }
-  template <class Plain>
-  static KernelUse use() {
-    using S = InCluster<Plain>;
-    return {reinterpret_cast<const void*>(dsm_strip<S>), S::threads, shared_bytes<S>(),
-            cluster_blocks, (S::stages - 1) * sizeof(typename Slots<S>::Slot)};
-  }
-  template <class Plain>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    using S = InCluster<Plain>;
-    return enqueue_pass<S>(dsm_strip<S>, problem, pass, device, shared_bytes<S>());
-  }
+  template <class S>
+  static constexpr std::size_t shared_bytes =
+      S::stages * sizeof(typename Slots<S>::Slot) + S::warps * sizeof(Inbox<S>);
+  template <class S>
+  static constexpr std::size_t in_flight = (S::stages - 1) * sizeof(typename Slots<S>::Slot);
 };
 
 std::vector<ConfigOf<Problem>> configs() {

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "apps/hotspot/slots.cuh"
-#include "variants/ptx/cluster_begin.cuh"
-#include "variants/ptx/warp_wait.cuh"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::hotspot {
 

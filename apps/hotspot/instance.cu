@@ -5,43 +5,33 @@
 // launch, no tile. That kernel is itself checked against fp64 on the CPU, within a bound: over the
 // whole grid where the CPU can, in sixteen windows where it would take minutes.
 #include <algorithm>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/hotspot/cpu_reference.hpp"
 #include "apps/hotspot/hotspot.hpp"
-#include "apps/hotspot/instance.hpp"
 #include "apps/hotspot/kernel.cuh"
-#include "variants/device/cuda.hpp"
 
 namespace amasia::hotspot {
 namespace {
 
-constexpr int threads = 256;
-
-// One thread per cell and grid-stride rows; cells are numbered without the padding, as on the host.
+// Cells are numbered without the padding, as on the host.
 __global__ void generate(Grid<float> temperature, Grid<float> power, std::uint64_t seed,
                          bool challenging) {
-  const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (column >= temperature.columns) return;
-  for (std::int64_t row = blockIdx.y; row < temperature.rows; row += gridDim.y) {
+  each_element(temperature.rows, temperature.columns, [&](std::int64_t row, std::int64_t column) {
     const std::uint64_t cell = row * temperature.columns + column;
     temperature.at(row, column) =
         challenging ? challenging_temperature(seed, cell) : generated_temperature(seed, cell);
     power.at(row, column) =
         challenging ? challenging_power(seed, cell) : generated_power(seed, cell);
-  }
+  });
 }
 
 __global__ void reference_step(Grid<const float> now, Grid<const float> power, Grid<float> next,
                                Coefficients k) {
-  const std::int64_t c = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (c >= now.columns) return;
-  for (std::int64_t r = blockIdx.y; r < now.rows; r += gridDim.y) {
+  each_element(now.rows, now.columns, [&](std::int64_t r, std::int64_t c) {
     const float own = now.at(r, c);
     const float north = r > 0 ? now.at(r - 1, c) : own;
     const float south = r < now.rows - 1 ? now.at(r + 1, c) : own;
@@ -52,7 +42,7 @@ __global__ void reference_step(Grid<const float> now, Grid<const float> power, G
       return advance<isotropic.value>(own, north, south, even ? west : east, even ? east : west,
                                       source_term(power.at(r, c), k), k);
     });
-  }
+  });
 }
 
 struct Difference {
@@ -128,13 +118,14 @@ class DeviceInstance final : public HotspotInstance {
 
   void pose(int challenge) override {
     posed_ = challenge;
-    generate<<<launch_grid(), threads>>>(grid(temperature_), grid(power_), seed_, challenge != 0);
+    generate<<<launch_grid(), element_threads>>>(grid(temperature_), grid(power_), seed_,
+                                                 challenge != 0);
     AMASIA_CUDA(cudaGetLastError());
     if (challenge == 0 && !parameters_.text("temp_file").empty()) {
-      upload(host_temperature(parameters_, seed_), temperature_);
+      upload_rows(host_temperature(parameters_, seed_).cells.data(), grid(temperature_));
     }
     if (challenge == 0 && !parameters_.text("power_file").empty()) {
-      upload(host_power(parameters_, seed_), power_);
+      upload_rows(host_power(parameters_, seed_).cells.data(), grid(power_));
     }
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
@@ -176,23 +167,13 @@ class DeviceInstance final : public HotspotInstance {
   ExactCoefficients exact() const {
     return exact_coefficients(rows_, columns_, chip_of(parameters_));
   }
-  dim3 launch_grid() const {
-    return dim3(static_cast<unsigned>((columns_ + threads - 1) / threads),
-                static_cast<unsigned>(std::min<std::int64_t>(rows_, 16384)));
-  }
+  dim3 launch_grid() const { return blocks_over(rows_, columns_); }
 
-  void upload(const HostGrid& host, const DeviceArray<float>& to) const {
-    AMASIA_CUDA(cudaMemcpy2D(to.data(), pitch_ * sizeof(float), host.cells.data(),
-                             columns_ * sizeof(float), columns_ * sizeof(float), rows_,
-                             cudaMemcpyHostToDevice));
-  }
   // A part of a grid that starts at (row, column); by default all of it.
   HostGrid download(const Grid<const float>& from, std::int64_t row, std::int64_t column,
                     std::int64_t rows, std::int64_t columns) const {
     HostGrid to{rows, columns, std::vector<float>(static_cast<std::size_t>(rows * columns))};
-    AMASIA_CUDA(cudaMemcpy2D(to.cells.data(), columns * sizeof(float), &from.at(row, column),
-                             pitch_ * sizeof(float), columns * sizeof(float), rows,
-                             cudaMemcpyDeviceToHost));
+    download_rows(Grid<const float>{&from.at(row, column), rows, columns, pitch_}, to.cells.data());
     return to;
   }
   HostGrid download(const Grid<const float>& from) const {
@@ -205,8 +186,8 @@ class DeviceInstance final : public HotspotInstance {
     Grid<const float> now = problem_.temperature;
     for (int left = steps; left > 0; --left) {
       const DeviceArray<float>& next = left % 2 == 1 ? expected_ : scratch_;
-      reference_step<<<launch_grid(), threads>>>(now, problem_.power, grid(next),
-                                                 problem_.coefficients);
+      reference_step<<<launch_grid(), element_threads>>>(now, problem_.power, grid(next),
+                                                         problem_.coefficients);
       AMASIA_CUDA(cudaGetLastError());
       now = readable(next);
     }
@@ -219,8 +200,8 @@ class DeviceInstance final : public HotspotInstance {
     const auto differences_from = [&](unsigned long long cell) {
       Difference d{0, ~0ull, 0};
       found.upload(&d);
-      find_difference<<<launch_grid(), threads>>>(readable(result_), readable(expected_), cell,
-                                                  found.data());
+      find_difference<<<launch_grid(), element_threads>>>(readable(result_), readable(expected_),
+                                                          cell, found.data());
       AMASIA_CUDA(cudaGetLastError());
       found.download(&d);
       return d;
@@ -253,7 +234,7 @@ class DeviceInstance final : public HotspotInstance {
       const HostGrid right = reference(host_temperature(parameters_, seed_),
                                        host_power(parameters_, seed_), exact(), problem_.steps);
       const HostGrid got = download(readable(expected_));
-      return named(compare(got.cells.data(), columns_, right, bound(problem_.steps)));
+      return named(compare(got.cells.data(), right, bound(problem_.steps)));
     }
     const int steps = std::min(problem_.steps, most_steps_in_window);
     compute_expected(steps);
@@ -266,7 +247,7 @@ class DeviceInstance final : public HotspotInstance {
               w);
       const HostGrid got = download(readable(expected_), w.row + w.inner_row,
                                     w.column + w.inner_column, w.inner_rows, w.inner_cols);
-      worst = compare(got.cells.data(), w.inner_cols, right, bound(steps));
+      worst = compare(got.cells.data(), right, bound(steps));
       if (!worst.passed) break;
     }
     return named(worst);
@@ -289,10 +270,7 @@ class DeviceInstance final : public HotspotInstance {
   HostGrid right_;
 };
 
-const bool registered = register_instance_factory(
-    "hotspot", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("hotspot");
 
 }  // namespace
 }  // namespace amasia::hotspot

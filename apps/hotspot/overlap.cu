@@ -2,8 +2,7 @@
 // algorithm 2, corrected: docs/papers.md). Where the warps that compute copy, one block barrier per
 // row-block serves both ends: it makes the oldest stage visible to the block and proves that the
 // stage read before it is free.
-#include "apps/hotspot/own_cells.cuh"
-#include "apps/hotspot/square.cuh"
+#include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/tiles.cuh"
 
 namespace amasia::hotspot {
@@ -97,33 +96,13 @@ struct CopiedAhead : TileReader<S> {
   __device__ void consumer_release(int) { ++this->state; }
 };
 
-template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
-  const Place<S> place(pass);
-  CopiedAhead<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass);
-}
-
-struct Kernels {
-  template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(overlap_strip<S>), S::threads, sizeof(SharedStorage<S>),
-            1, (S::stages - 1) * sizeof(BlockTile<S>)};
-  }
-  template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(overlap_strip<S>, problem, pass, device, sizeof(SharedStorage<S>));
-  }
-};
-
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
   for (const Start start : starts) all.push_back(squares(start, overlap_square));
-  add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<EightWarps>>(all, "/period");
+  add_streaming<TileKernels<CopiedAhead>, Movement<2>>(all);
+  add_streaming<TileKernels<CopiedAhead>, Movement<2, StageRows::period>, std::tuple<EightWarps>>(
+      all, "/period");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   return all;
 }

@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "apps/hotspot/geometry.hpp"
 #include "apps/hotspot/kernel.cuh"
-#include "apps/hotspot/pyramid.hpp"
 #include "apps/hotspot/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
 
@@ -38,8 +39,8 @@ struct OneTile {
   bool over = false;
 
   __device__ explicit OneTile(const PyramidView& v)
-      : at{(v.first_tile_row + std::int64_t{blockIdx.y}) * core - pyramid_height,
-           std::int64_t{blockIdx.x / BLOCKS} * COLUMNS - pyramid_height} {}
+      : at(pyramid_origin(v.first_tile_row + std::int64_t{blockIdx.y}, blockIdx.x / BLOCKS,
+                          COLUMNS)) {}
   __device__ TileOrigin origin() const { return at; }
   __device__ bool done() const { return over; }
   __device__ void next() { over = true; }
@@ -56,10 +57,7 @@ struct Walk {
   __device__ explicit Walk(const PyramidView& v)
       : tile(static_cast<int>(blockIdx.x / BLOCKS), static_cast<int>(gridDim.x / BLOCKS), v.across,
              v.down) {}
-  __device__ TileOrigin origin() const {
-    return {std::int64_t{tile.row} * core - pyramid_height,
-            std::int64_t{tile.column} * COLUMNS - pyramid_height};
-  }
+  __device__ TileOrigin origin() const { return pyramid_origin(tile.row, tile.column, COLUMNS); }
   __device__ bool done() const { return tile.done(); }
   __device__ void next() { tile.next(); }
 };
@@ -78,6 +76,24 @@ struct OwnCell {
   __device__ float load(const Grid<const float>& grid) const {
     return inside ? grid.data[offset] : 0;
   }
+};
+
+/// The copies by cp.async of the thread's own cell of the tile that `tiles` stand at, 4 bytes for
+/// each grid. Strategies differ in where they copy to and when they wait. Past the last tile, and
+/// outside the grid, a copy reads nothing and writes zero.
+class OwnCopies {
+ public:
+  template <class Tiles>
+  __device__ OwnCopies(const PyramidView& v, const Tiles& tiles)
+      : cell_(v, tiles.origin()), bytes_(cell_.inside && !tiles.done() ? sizeof(float) : 0) {}
+  /// Starts the copy from `grid` to `place` in shared memory; commit() is the caller's.
+  __device__ void copy(float* place, const Grid<const float>& grid) const {
+    async::copy<4>(place, grid.data + cell_.offset, bytes_);
+  }
+
+ private:
+  OwnCell cell_;
+  int bytes_;
 };
 
 /// Advances the tile and returns the thread's cell. `tile` holds the temperatures, visible to the

@@ -2,8 +2,7 @@
 // to shared memory without passing through registers (Svedin et al. 2021, algorithm 1). The wait
 // follows at once, so what changes is the register file and the instruction count, not the latency;
 // row-blocks of a whole period of the schedule are waited for less often.
-#include "apps/hotspot/own_cells.cuh"
-#include "apps/hotspot/square.cuh"
+#include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/tiles.cuh"
 
 namespace amasia::hotspot {
@@ -67,35 +66,13 @@ struct WaitedFor : TileReader<S> {
   __device__ void consumer_release(int) {}
 };
 
-template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
-    register_bypass_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
-  const Place<S> place(pass);
-  WaitedFor<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass);
-}
-
-struct Kernels {
-  template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(register_bypass_strip<S>), S::threads,
-            sizeof(SharedStorage<S>), 1, sizeof(BlockTile<S>)};
-  }
-  template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(register_bypass_strip<S>, problem, pass, device,
-                           sizeof(SharedStorage<S>));
-  }
-};
-
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes));
   for (const Start start : starts) all.push_back(squares(start, register_bypass_square));
-  add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps>>(all, "/period");
+  add_streaming<TileKernels<WaitedFor>, Movement<1>>(all);
+  add_streaming<TileKernels<WaitedFor>, Movement<1, StageRows::period>, std::tuple<FourWarps>>(
+      all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   return all;
 }

@@ -5,8 +5,8 @@
 
 #include "apps/hotspot/tiles.cuh"
 #include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/named_barrier.cuh"
-#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -96,16 +96,15 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassVie
 }
 
 /// For add_streaming() (stream.cuh).
-struct Rows {
+struct Rows : PlainKernels {
   template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(tma_rows<S>), S::threads, sizeof(RowStorage<S>), 1,
-            S::stages * sizeof(BlockTile<S>)};
+  static auto kernel() {
+    return tma_rows<S>;
   }
   template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(tma_rows<S>, problem, pass, device, sizeof(RowStorage<S>));
-  }
+  static constexpr std::size_t shared_bytes = sizeof(RowStorage<S>);
+  template <class S>
+  static constexpr std::size_t in_flight = S::stages * sizeof(BlockTile<S>);
 };
 
 }  // namespace amasia::hotspot

@@ -32,11 +32,6 @@ std::vector<int> plan_passes(int steps, const std::vector<int>& available) {
   return plan;
 }
 
-std::optional<std::string> start_objection(Start start, const Device& device) {
-  if (start == Start::in_turn || device.compute_capability >= 90) return std::nullopt;
-  return "programmatic dependent launch needs compute capability 9.0";
-}
-
 std::optional<std::string> pair_objection(const Problem& problem, Start start,
                                           const Device& device) {
   if (isotropic(problem.coefficients)) return start_objection(start, device);

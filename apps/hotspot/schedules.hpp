@@ -9,23 +9,18 @@
 #include <tuple>
 #include <vector>
 
+#include "apps/common/start.hpp"
 #include "apps/hotspot/hotspot.hpp"
-#include "harness/device.hpp"
 
 namespace amasia::hotspot {
 
-/// How the launches of a run follow each other. `dependent`: all but the first by programmatic
-/// dependent launch, so that their blocks come while those of the launch before them end.
-enum class Start { in_turn, dependent };
 inline constexpr Start starts[] = {Start::in_turn, Start::dependent};
-/// Why a device cannot start launches so; nothing if it can.
-std::optional<std::string> start_objection(Start start, const Device& device);
 /// The name of a schedule that exists with both.
 inline std::string schedule_name(std::string_view schedule, Start start) {
   return std::string(schedule) + (start == Start::dependent ? "-dependent" : "");
 }
 
-/// A streaming schedule (strip.hpp): warps side by side in a block, the steps that a pass may
+/// A streaming schedule (geometry.hpp): warps side by side in a block, the steps that a pass may
 /// advance, and how many registers a thread gets beyond the cells it holds. The last is the bound
 /// on occupancy: more registers for each thread are fewer blocks on an SM. 20 steps are 12 + 8:
 /// their halos are whole multiples of four columns, that of 10 steps is not.

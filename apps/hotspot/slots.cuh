@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/hotspot/stream.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/cp_async.cuh"
 #include "variants/ptx/opaque.cuh"
 

@@ -1,4 +1,4 @@
-// The schedule 64x64 (square.hpp) as device code, common to all strategies that run it.
+// The schedule 64x64 (geometry.hpp) as device code, common to all strategies that run it.
 #pragma once
 
 #include <algorithm>
@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "apps/hotspot/geometry.hpp"
 #include "apps/hotspot/kernel.cuh"
 #include "apps/hotspot/schedules.hpp"
-#include "apps/hotspot/square.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/dependent_launch.cuh"
+#include "variants/device/tensor_map.hpp"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
@@ -55,16 +56,25 @@ struct SquareTile {
   float4 rows[square][patches];
 };
 
-/// Starts the block's copies of a square by cp.async; what lies outside the grid stays as it is.
-__device__ inline void copy_square(SquareTile& tile, const Grid<const float>& grid,
-                                   const Square& s) {
+/// A copy of BYTES bytes that the thread does not wait for.
+struct AsyncCopy {
+  template <int BYTES>
+  __device__ void copy(float* to, const float* from) const {
+    async::copy<BYTES>(to, from);
+  }
+};
+
+/// Starts the block's copies of a square; what lies outside the grid stays as it is.
+template <class Copier = AsyncCopy>
+__device__ void copy_square(SquareTile& tile, const Grid<const float>& grid, const Square& s,
+                            const Copier& copier = {}) {
 #pragma unroll
   for (int chunk = threadIdx.x; chunk < square * patches; chunk += square_threads) {
     const int row = chunk / patches, x = chunk % patches;
     const std::int64_t column = s.first_column + x * patch;
     if (s.first_row + row < grid.rows && column < grid.columns) {
-      async::copy<16>(&tile.rows[row][x],
-                      grid.data + (std::int64_t{s.first_row} + row) * grid.pitch + column);
+      copier.template copy<16>(&tile.rows[row][x].x,
+                               grid.data + (std::int64_t{s.first_row} + row) * grid.pitch + column);
     }
   }
 }
@@ -204,6 +214,19 @@ inline ConfigOf<Problem> squares(Start start, void (*kernel)(SquareView)) {
   return squares(start, reinterpret_cast<const void*>(kernel),
                  [kernel](const SquareView& view, const FollowingShape& shape) -> Launch {
                    return [=](Stream stream) { launch(kernel, shape, stream, view); };
+                 });
+}
+
+/// The same for a kernel that brings squares by tensor map.
+struct SquareMaps {
+  CUtensorMap temperature, power;
+};
+inline ConfigOf<Problem> squares(Start start, void (*kernel)(SquareView, SquareMaps)) {
+  return squares(start, reinterpret_cast<const void*>(kernel),
+                 [kernel](const SquareView& view, const FollowingShape& shape) -> Launch {
+                   const SquareMaps maps{tensor_map(view.temperature, square, square),
+                                         tensor_map(view.power, square, square)};
+                   return [=](Stream stream) { launch(kernel, shape, stream, view, maps); };
                  });
 }
 

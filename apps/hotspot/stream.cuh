@@ -1,5 +1,5 @@
-// The streaming schedules (strip.hpp) as device code, common to all strategies. A strategy supplies
-// a pipeline, which moves rows from global memory to the warp that needs them:
+// The streaming schedules (geometry.hpp) as device code, common to all strategies. A strategy
+// supplies a pipeline, which moves rows from global memory to the warp that needs them:
 //
 //   `consumer_wait(n)`     Row-block n has arrived and may be read. Later ones may be in flight.
 //   `temperature(i)`       The lane's four cells of row i of the row-block; `power(i)` likewise.
@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/hotspot/geometry.hpp"
 #include "apps/hotspot/kernel.cuh"
 #include "apps/hotspot/schedules.hpp"
-#include "apps/hotspot/strip.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/dependent_launch.cuh"
 #include "variants/geometry/ring.hpp"
@@ -261,38 +261,51 @@ struct DirectStore {
   __device__ void exchange(const CascadeOf<S>&) const {}
 };
 
-/// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.
-template <class S>
-FollowingShape pass_shape(const void* kernel, const Problem& problem, const Pass& pass,
-                          const Device& device, std::size_t shared_bytes, int& chunk_rows) {
+/// What kernels that take a PassView and nothing else need not say.
+struct PlainKernels {
+  /// The strip that the kernel makes of a schedule's.
+  template <class S>
+  using Of = S;
+  /// What the kernel takes besides the pass.
+  template <class S>
+  static std::tuple<> arguments(const Problem&, const Pass&) {
+    return {};
+  }
+};
+
+/// A pass whose chunks fill the device.
+template <class Kernels, class S>
+Launch enqueue_pass(const Problem& problem, const Pass& pass, const Device& device) {
+  const auto kernel = Kernels::template kernel<S>();
   FollowingShape shape;
   shape.early = pass.early;
   shape.block = dim3(S::threads);
-  shape.dynamic_shared_bytes = shared_bytes;
+  shape.dynamic_shared_bytes = Kernels::template shared_bytes<S>;
   shape.cluster_blocks = S::cluster_blocks;
-  allow_launch(kernel, shape);
+  allow_launch(reinterpret_cast<const void*>(kernel), shape);
   const std::int64_t across =
       ceil_div(problem.result.columns, S::cluster_columns) * S::cluster_blocks;
-  const int resident = resident_blocks(kernel, shape, device.sm_count);
-  chunk_rows = best_chunk_rows<S>(problem.result.rows, across, resident);
+  const int resident =
+      resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
+  const int chunk_rows = best_chunk_rows<S>(problem.result.rows, across, resident);
   shape.grid = dim3(static_cast<unsigned>(across),
                     static_cast<unsigned>(ceil_div(problem.result.rows, chunk_rows)));
-  return shape;
+  const PassView view{pass.source, problem.power, pass.destination, problem.coefficients,
+                      chunk_rows};
+  return [=, more = Kernels::template arguments<S>(problem, pass)](Stream stream) {
+    std::apply([&](const auto&... each) { launch(kernel, shape, stream, view, each...); }, more);
+  };
 }
 
-/// A pass whose kernel takes a PassView and nothing else.
-template <class S>
-Launch enqueue_pass(void (*kernel)(PassView), const Problem& problem, const Pass& pass,
-                    const Device& device, std::size_t shared_bytes) {
-  PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
-  const FollowingShape shape = pass_shape<S>(reinterpret_cast<const void*>(kernel), problem, pass,
-                                             device, shared_bytes, view.chunk_rows);
-  return [=](Stream stream) { launch(kernel, shape, stream, view); };
+template <class Kernels, class S>
+KernelUse use_of() {
+  return {reinterpret_cast<const void*>(Kernels::template kernel<S>()), S::threads,
+          Kernels::template shared_bytes<S>, S::cluster_blocks, Kernels::template in_flight<S>};
 }
 
-/// A strategy under one streaming schedule. Kernels supplies, for a Strip S, use<S>(), the
-/// KernelUse, and pass<S>(problem, pass, device), the launch of a pass. `suffix` names the movement
-/// where a schedule has several: "/period".
+/// A strategy under one streaming schedule. Kernels, a PlainKernels, has for a Strip S the
+/// kernel<S>(), its dynamic shared_bytes<S>, and in_flight<S>, the bytes that a block can have
+/// outstanding. `suffix` names the movement where a schedule has several: "/period".
 template <class Kernels, class Move, class Schedule, std::size_t... I>
 ConfigOf<Problem> streaming(const std::string& suffix, std::index_sequence<I...>) {
   static constexpr auto steps = Schedule::steps;
@@ -307,7 +320,8 @@ ConfigOf<Problem> streaming(const std::string& suffix, std::index_sequence<I...>
   config.info.movement = {{"stages", Move::stages},
                           {"stage_rows", Move::rows(longest)},
                           {"producer_warps", Move::producer_warps}};
-  config.info.kernels = {Kernels::template use<StripOf<steps[I], Schedule, Move>>()...};
+  config.info.kernels = {
+      use_of<Kernels, typename Kernels::template Of<StripOf<steps[I], Schedule, Move>>>()...};
   config.unsupported = [](const Problem& problem, const Device& device) {
     return pair_objection(problem, Schedule::start, device);
   };
@@ -316,8 +330,10 @@ ConfigOf<Problem> streaming(const std::string& suffix, std::index_sequence<I...>
     for (Pass pass : ping_pong(problem, plan_passes(problem.steps, {steps[I]...}))) {
       pass.early = Schedule::start == Start::dependent && !launches.empty();
       (void)((pass.steps == steps[I] &&
-              (launches.push_back(Kernels::template pass<StripOf<steps[I], Schedule, Move>>(
-                   problem, pass, device)),
+              (launches.push_back(
+                   enqueue_pass<Kernels,
+                                typename Kernels::template Of<StripOf<steps[I], Schedule, Move>>>(
+                       problem, pass, device)),
                true)) ||
              ...);
     }

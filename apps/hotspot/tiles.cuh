@@ -1,10 +1,13 @@
 // A pipeline of tiles that the windows of a block share (baseline, register_bypass, overlap, and
-// tma with a producer warp): the tile, its edges, and who copies which part of a row.
+// tma with a producer warp): the tile, its edges, who copies which part of a row, and the kernel
+// where no warp only copies.
 #pragma once
 
+#include <algorithm>
+
+#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/stream.cuh"
-#include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/cp_async.cuh"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::hotspot {
 
@@ -69,14 +72,6 @@ struct ChunkSource {
   }
 };
 
-/// How copy_row_block() copies BYTES.
-struct AsyncCopy {
-  template <int BYTES>
-  __device__ void copy(float* to, const float* from) const {
-    async::copy<BYTES>(to, from);
-  }
-};
-
 /// Starts the thread's copies of the next row-block, which begins at row `row`, into a tile. The
 /// halo columns outside the grid are copied cell by cell from their mirror images in global memory,
 /// a cell by each thread. Mirroring them in the tile would take a barrier and a latency per
@@ -130,6 +125,28 @@ struct TileReader : DirectStore<S> {
   __device__ float4 power(int i) const {
     return *reinterpret_cast<const float4*>(&shared.stages[state.index].power[i][column]);
   }
+};
+
+template <class S, class Pipeline>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tile_strip(PassView pass) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
+  const Place<S> place(pass);
+  Pipeline pipeline(shared, pass, place);
+  stream<S>(pipeline, place.run.blocks, pass);
+}
+
+/// For add_streaming() (stream.cuh): PIPELINE is a TileReader that also moves the tiles.
+template <template <class> class PIPELINE>
+struct TileKernels : PlainKernels {
+  template <class S>
+  static auto kernel() {
+    return tile_strip<S, PIPELINE<S>>;
+  }
+  template <class S>
+  static constexpr std::size_t shared_bytes = sizeof(SharedStorage<S>);
+  template <class S>
+  static constexpr std::size_t in_flight = std::max(1, S::stages - 1) * sizeof(BlockTile<S>);
 };
 
 }  // namespace amasia::hotspot

@@ -2,7 +2,6 @@
 // mbarrier counts the arriving bytes, so nobody waits for anybody but the data.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/rows.cuh"
-#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/windows.cuh"
 
 namespace amasia::hotspot {
@@ -90,10 +89,6 @@ ConfigOf<Problem> boxes() {
 }
 
 // 64x64: two boxes; the power travels during the first exchange.
-struct SquareMaps {
-  CUtensorMap temperature, power;
-};
-
 __global__ void __launch_bounds__(square_threads, squares_bound)
     tma_square(SquareView v, const __grid_constant__ SquareMaps maps) {
   __shared__ union alignas(128) {
@@ -123,19 +118,10 @@ __global__ void __launch_bounds__(square_threads, squares_bound)
   });
 }
 
-ConfigOf<Problem> square_boxes(Start start) {
-  return squares(start, reinterpret_cast<const void*>(tma_square),
-                 [](const SquareView& view, const FollowingShape& shape) -> Launch {
-                   const SquareMaps maps{tensor_map(view.temperature, square, square),
-                                         tensor_map(view.power, square, square)};
-                   return [=](Stream stream) { launch(tma_square, shape, stream, view, maps); };
-                 });
-}
-
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all;
   all.push_back(boxes<OneTile<>>());
-  for (const Start start : starts) all.push_back(square_boxes(start));
+  for (const Start start : starts) all.push_back(squares(start, tma_square));
   // Streaming: every warp its own boxes, or the rows of a block's tile as runs of bytes.
   add_streaming<Windows, Movement<2>>(all);
   add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(

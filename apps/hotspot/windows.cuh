@@ -8,7 +8,6 @@
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/tensor.cuh"
-#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -124,26 +123,20 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
 }
 
 /// For add_streaming() (stream.cuh).
-struct Windows {
+struct Windows : PlainKernels {
   template <class S>
-  static constexpr std::size_t shared_bytes() {
-    return S::warps * sizeof(WindowStages<S>);
+  static auto kernel() {
+    return tma_windows<S>;
   }
   template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(tma_windows<S>), S::threads, shared_bytes<S>(), 1,
-            S::warps * S::stages * sizeof(typename WindowStages<S>::Arrivals)};
-  }
+  static constexpr std::size_t shared_bytes = S::warps * sizeof(WindowStages<S>);
   template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
-    const FollowingShape shape =
-        pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S>), problem, pass, device,
-                      shared_bytes<S>(), view.chunk_rows);
-    const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
-                    tensor_map(problem.power, S::rows, window),
-                    tensor_map(problem.power, 1, window)};
-    return [=](Stream stream) { launch(tma_windows<S>, shape, stream, view, maps); };
+  static constexpr std::size_t in_flight = S::warps* S::stages *
+                                           sizeof(typename WindowStages<S>::Arrivals);
+  template <class S>
+  static std::tuple<Maps> arguments(const Problem& problem, const Pass& pass) {
+    return {{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
+             tensor_map(problem.power, S::rows, window), tensor_map(problem.power, 1, window)}};
   }
 };
 

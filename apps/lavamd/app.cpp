@@ -1,6 +1,7 @@
 // lavamd as the harness sees it: parameters, sizes, schedules, work.
 #include <memory>
 
+#include "apps/common/parameters.hpp"
 #include "apps/lavamd/cpu_reference.hpp"
 #include "apps/lavamd/lavamd.hpp"
 #include "apps/lavamd/schedules.hpp"
@@ -63,9 +64,7 @@ class Lavamd final : public App {
     }
     std::vector<Parameters> all;
     for (const auto& [n, particles] : sizes) {
-      all.emplace_back(parameters(), std::map<std::string, std::string>{
-                                         {"boxes1d", std::to_string(n)},
-                                         {"particles", std::to_string(particles)}});
+      all.push_back(size_of(parameters(), {{"boxes1d", n}, {"particles", particles}}));
     }
     return all;
   }

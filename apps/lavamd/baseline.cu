@@ -16,16 +16,14 @@ struct ThroughRegisters {
   int4 held[per_thread];
 
   __device__ ThroughRegisters(Stages& stage, const List& boxes) : tile(stage), list(boxes) {
-    clear_pads(tile, list.p.pitch, static_cast<int>(threadIdx.x), threads);
+    clear_pads(tile, list);
   }
   __device__ void load(int n) {
     if (n >= list.count()) return;
-    each_chunk<threads>(list, tile, list.row.box[n], static_cast<int>(threadIdx.x),
-                        [&](int4*, const int4* from, int k) { held[k] = *from; });
+    each_chunk<threads>(list, tile, n, [&](int4*, const int4* from, int k) { held[k] = *from; });
   }
   __device__ void store(int n) {
-    each_chunk<threads>(list, tile, list.row.box[n], static_cast<int>(threadIdx.x),
-                        [&](int4* to, const int4*, int k) { *to = held[k]; });
+    each_chunk<threads>(list, tile, n, [&](int4* to, const int4*, int k) { *to = held[k]; });
   }
   template <bool L2, class Compute>
   __device__ void run(Compute& compute) {

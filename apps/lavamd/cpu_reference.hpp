@@ -43,6 +43,10 @@ std::vector<int> sampled_boxes(int boxes1d, int most, std::uint64_t seed);
 /// Largest difference of two components over the scale of `right`.
 double largest_error(const Force& got, const Force& right);
 
+/// Adds a box to a verdict, whose bound is set.
+void compare_box(int box, const std::vector<Force>& got, const std::vector<Force>& right,
+                 Verdict& v);
+
 Verdict check_references(const Parameters& p, std::uint64_t seed);
 
 }  // namespace amasia::lavamd

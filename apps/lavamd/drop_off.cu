@@ -4,14 +4,9 @@
 // neighbour, so nothing is a warp's own: each warp copies the whole tile for itself, four times the
 // traffic.
 #include "apps/lavamd/walk.cuh"
-#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lavamd {
 namespace {
-
-__device__ __forceinline__ void copy_chunk(int4* to, const int4* from, int) {
-  async::copy<16>(to, from);
-}
 
 /// iso: two tiles for each warp.
 struct OwnTiles {
@@ -26,13 +21,11 @@ struct OwnTiles {
 
   __device__ OwnTiles(Stages& shared, const List& boxes)
       : tiles(shared.tile[threadIdx.x / 32]), list(boxes) {
-    for (int s = 0; s < stages; ++s) clear_pads(tiles[s], list.p.pitch, lane, 32);
+    for (int s = 0; s < stages; ++s) clear_pads(tiles[s], list, lane, 32);
     produce(0);
   }
   __device__ void produce(int n) {
-    if (n < list.count()) {
-      each_chunk<32>(list, tiles[n % stages], list.row.box[n], lane, copy_chunk);
-    }
+    if (n < list.count()) each_chunk<32>(list, tiles[n % stages], n, copy_chunk, lane);
     async::commit();
   }
   template <bool L2, class Compute>

@@ -27,9 +27,7 @@ struct SharedRing {
 
   __device__ SharedRing(Stages& ring, const List& boxes)
       : shared(ring), list(boxes), count(boxes.count()) {
-    for (Tile& tile : shared.tile) {
-      clear_pads(tile, list.p.pitch, static_cast<int>(threadIdx.x), threads);
-    }
+    for (Tile& tile : shared.tile) clear_pads(tile, list);
     if (threadIdx.x == 0) {
       for (int s = 0; s < stages; ++s) {
         tma::init(&shared.full[s], 1);
@@ -70,7 +68,7 @@ struct SharedRing {
   /// is shared.
   __device__ void produce(int n) {
     if (n >= count) return;
-    const auto [s, parity] = ring_slot<stages>(n);
+    const auto [s, parity] = PipelineState<stages>::after(n);
     const bool sends = n < both && s % cluster == rank;
     if (n >= stages) {
       tma::wait(&shared.empty[s], parity ^ 1);
@@ -97,7 +95,7 @@ struct SharedRing {
       fetch_ahead<L2>(list, n);
       if (threadIdx.x == 0) produce(n + stages - 1);
       __syncwarp();
-      const auto [s, parity] = ring_slot<stages>(n);
+      const auto [s, parity] = PipelineState<stages>::after(n);
       tma::wait(&shared.full[s], parity);
       __syncwarp();
       compute.add(shared.tile[s], n);

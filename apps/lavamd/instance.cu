@@ -1,14 +1,12 @@
 // The device instance of lavamd: inputs made in place, poisoned forces, every component compared
 // with the plainest kernel, and that kernel with the CPU on a sample of boxes.
-#include <memory>
 #include <vector>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/common/verification_report.cuh"
 #include "apps/lavamd/cpu_reference.hpp"
 #include "apps/lavamd/lavamd.hpp"
-#include "harness/registry.hpp"
 #include "variants/device/launch.hpp"
-#include "variants/geometry/ring.hpp"
 
 namespace amasia::lavamd {
 namespace {
@@ -157,17 +155,8 @@ class DeviceInstance final : public InstanceOf<Problem> {
     for (const int box : sampled_boxes(extent_.boxes1d, boxes_on_cpu, seed_)) {
       AMASIA_CUDA(cudaMemcpy(got.data(), expected.forces.data() + std::int64_t{box} * extent_.pitch,
                              got.size() * sizeof(Force), cudaMemcpyDeviceToHost));
-      const std::vector<Force> right = reference_forces(setup, box);
-      for (std::size_t i = 0; i < right.size(); ++i, ++v.checked) {
-        const double error = largest_error(got[i], right[i]);
-        v.error = error > v.error ? error : v.error;
-        if (error <= v.bound) continue;
-        if (++v.mismatches > 5) continue;
-        v.first_mismatches.push_back("(" + std::to_string(box) + ", " + std::to_string(i) +
-                                     "): error " + std::to_string(error));
-      }
+      compare_box(box, got, reference_forces(setup, box), v);
     }
-    v.passed = v.mismatches == 0;
     expected.on_cpu = v;
   }
 
@@ -183,10 +172,7 @@ class DeviceInstance final : public InstanceOf<Problem> {
   int input_ = 0;
 };
 
-const bool registered = register_instance_factory(
-    "lavamd", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("lavamd");
 
 }  // namespace
 }  // namespace amasia::lavamd

@@ -5,7 +5,7 @@
 
 #include "apps/lavamd/lavamd.hpp"
 #include "apps/lavamd/schedules.hpp"
-#include "variants/ptx/mma_f64.cuh"
+#include "variants/ptx/mma.cuh"
 
 namespace amasia::lavamd {
 
@@ -22,7 +22,6 @@ using Sums = double[most_particles][4];
 struct OneParticle {
   static constexpr const char* schedule = iso_name;
   static constexpr int blocks_per_sm = 1;  // Rodinia gives no bound
-  static constexpr bool by_groups = false;
   Vector own{}, force{};
   int particles;
   bool active;
@@ -107,7 +106,6 @@ __device__ __forceinline__ void finish_sums(const Problem& p, int home, Sums& su
 struct TensorGroups {
   static constexpr const char* schedule = tensor_name;
   static constexpr int blocks_per_sm = 4;
-  static constexpr bool by_groups = true;
   int lane, groups;
   Exponential power_of_two;
   double rows[most_groups];
@@ -162,7 +160,6 @@ struct TensorGroups {
 struct VectorGroups {
   static constexpr const char* schedule = vector_name;
   static constexpr int blocks_per_sm = 3;
-  static constexpr bool by_groups = true;
   static constexpr int own_particles = 7;  // of 16 lanes: 112, at least most_particles
   static_assert(16 * own_particles >= most_particles);
   int lane, groups;

@@ -2,7 +2,6 @@
 // al. 2021, algorithm 2, corrected: a stage is refilled after the barrier that all pass when they
 // have read it). One barrier a tile.
 #include "apps/lavamd/walk.cuh"
-#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lavamd {
 namespace {
@@ -17,18 +16,12 @@ struct CopyRing {
   const List& list;
 
   __device__ CopyRing(Stages& ring, const List& boxes) : shared(ring), list(boxes) {
-    for (Tile& tile : shared.tile) {
-      clear_pads(tile, list.p.pitch, static_cast<int>(threadIdx.x), threads);
-    }
+    for (Tile& tile : shared.tile) clear_pads(tile, list);
     for (int n = 0; n < stages - 1; ++n) produce(n);
   }
   /// A group of copies for every tile, empty behind the last, so that waiting counts tiles.
   __device__ void produce(int n) {
-    if (n < list.count()) {
-      each_chunk<threads>(list, shared.tile[n % stages], list.row.box[n],
-                          static_cast<int>(threadIdx.x),
-                          [](int4* to, const int4* from, int) { async::copy<16>(to, from); });
-    }
+    if (n < list.count()) each_chunk<threads>(list, shared.tile[n % stages], n, copy_chunk);
     async::commit();
   }
   template <bool L2, class Compute>

@@ -2,7 +2,6 @@
 // registers (Svedin et al. 2021, algorithm 1). The wait follows at once; other blocks of the SM
 // cover it. What it saves are the registers in which baseline holds its next tile.
 #include "apps/lavamd/walk.cuh"
-#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lavamd {
 namespace {
@@ -15,14 +14,13 @@ struct WaitedCopies {
   const List& list;
 
   __device__ WaitedCopies(Stages& stage, const List& boxes) : tile(stage), list(boxes) {
-    clear_pads(tile, list.p.pitch, static_cast<int>(threadIdx.x), threads);
+    clear_pads(tile, list);
   }
   template <bool L2, class Compute>
   __device__ void run(Compute& compute) {
     for (int n = 0; n < list.count(); ++n) {
       fetch_ahead<L2>(list, n);
-      each_chunk<threads>(list, tile, list.row.box[n], static_cast<int>(threadIdx.x),
-                          [](int4* to, const int4* from, int) { async::copy<16>(to, from); });
+      each_chunk<threads>(list, tile, n, copy_chunk);
       async::commit();
       async::wait<0>();
       __syncthreads();

@@ -18,9 +18,7 @@ struct BulkRing {
   const List& list;
 
   __device__ BulkRing(Stages& ring, const List& boxes) : shared(ring), list(boxes) {
-    for (Tile& tile : shared.tile) {
-      clear_pads(tile, list.p.pitch, static_cast<int>(threadIdx.x), threads);
-    }
+    for (Tile& tile : shared.tile) clear_pads(tile, list);
     if (threadIdx.x == 0) {
       for (int s = 0; s < stages; ++s) {
         tma::init(&shared.full[s], 1);
@@ -38,7 +36,7 @@ struct BulkRing {
   __device__ void produce(int n) {
     if (n >= list.count()) return;
     const int s = n % stages, box = list.row.box[n];
-    if (n >= stages) tma::wait(&shared.empty[s], ring_slot<stages>(n - stages).parity);
+    if (n >= stages) tma::wait(&shared.empty[s], PipelineState<stages>::after(n - stages).phase);
     const auto bytes = static_cast<unsigned>(list.p.pitch) * sizeof(double);
     tma::expect(&shared.full[s], 5 * bytes);
     tma::load_bytes(shared.tile[s].positions, list.positions(box), 4 * bytes, &shared.full[s]);
@@ -50,7 +48,7 @@ struct BulkRing {
       fetch_ahead<L2>(list, n);
       if (threadIdx.x == 0) produce(n + stages - 1);
       __syncwarp();
-      const auto [s, parity] = ring_slot<stages>(n);
+      const auto [s, parity] = PipelineState<stages>::after(n);
       tma::wait(&shared.full[s], parity);
       __syncwarp();
       compute.add(shared.tile[s], n);

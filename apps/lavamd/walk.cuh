@@ -9,7 +9,8 @@
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
-#include "variants/ptx/prefetch.cuh"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/global_memory.cuh"
 
 namespace amasia::lavamd {
 
@@ -36,11 +37,12 @@ struct List {
 inline constexpr int most_chunks = 2 * most_particles + most_particles / 2;
 inline constexpr int tile_bytes = most_chunks * 16;
 
-/// copy(to, from, k) for every chunk of box `box` that is the turn of `thread`, its k-th, of
-/// `COUNT` threads.
+/// copy(to, from, k) for every chunk of the list's n-th box that is the turn of `thread`, its k-th,
+/// of `COUNT` threads.
 template <int COUNT, class Copy>
-__device__ __forceinline__ void each_chunk(const List& list, Tile& tile, int box, int thread,
-                                           Copy copy) {
+__device__ __forceinline__ void each_chunk(const List& list, Tile& tile, int n, Copy copy,
+                                           int thread = static_cast<int>(threadIdx.x)) {
+  const int box = list.row.box[n];
   const auto* positions = reinterpret_cast<const int4*>(list.positions(box));
   const auto* charges = reinterpret_cast<const int4*>(list.charges(box));
   const int of_positions = 2 * list.p.pitch, chunks = of_positions + list.p.pitch / 2;
@@ -57,9 +59,15 @@ __device__ __forceinline__ void each_chunk(const List& list, Tile& tile, int box
   }
 }
 
+/// For each_chunk().
+__device__ __forceinline__ void copy_chunk(int4* to, const int4* from, int) {
+  async::copy<16>(to, from);
+}
+
 /// What no copy brings: zeros behind the last particle of a stage, by `count` threads.
-__device__ inline void clear_pads(Tile& tile, int pitch, int thread, int count) {
-  for (int i = pitch + thread; i < most_particles; i += count) {
+__device__ inline void clear_pads(Tile& tile, const List& list,
+                                  int thread = static_cast<int>(threadIdx.x), int count = threads) {
+  for (int i = list.p.pitch + thread; i < most_particles; i += count) {
     tile.positions[i] = {};
     tile.charges[i] = 0;
   }

@@ -1,11 +1,11 @@
 // lud as the harness sees it: parameters, sizes, work.
-#include <algorithm>
 #include <memory>
 
+#include "apps/common/parameters.hpp"
 #include "apps/common/tf32.hpp"
 #include "apps/lud/cpu_reference.hpp"
-#include "apps/lud/instance.hpp"
 #include "apps/lud/lud.hpp"
+#include "apps/lud/matrices.hpp"
 #include "apps/lud/schedules.hpp"
 #include "inputs/formats/matrix.hpp"
 #include "variants/geometry/ring.hpp"
@@ -15,10 +15,8 @@ namespace amasia::lud {
 
 namespace {
 
-/// In the order of Input.
-std::vector<std::string> names_of_inputs() {
-  return {"random", "rodinia", "uniform", "graded", "ill_conditioned"};
-}
+constexpr const char* input_names[] = {"random", "rodinia", "uniform", "graded", "ill_conditioned"};
+constexpr const char* arithmetic_names[] = {"fp32", "tf32x3"};
 
 }  // namespace
 
@@ -26,44 +24,24 @@ const std::vector<ParameterSpec>& parameter_specs() {
   using Kind = ParameterSpec::Kind;
   // 2^20 keeps the tiles of a matrix, and rows and columns, within 32 bits on the device.
   static const std::vector<ParameterSpec> specs = {
-      {"n", Kind::integer, "order of the matrix", "8192", 1, std::int64_t{1} << 20, {}},
-      {"input", Kind::choice,
-       "'random': strictly diagonally dominant; 'rodinia': 10 exp(-0.001 |i - j|); not dominant: "
-       "'uniform', 'graded', 'ill_conditioned'",
-       "random", 1, 1, names_of_inputs()},
-      {"arithmetic",
-       Kind::choice,
-       "of trailing updates: 'fp32', or 'tf32x3': three products of tf32 on Hopper's tensor cores, "
-       "as accurate as fp32",
-       "fp32",
-       1,
-       1,
-       {"fp32", "tf32x3"}},
-      {"matrix_file",
-       Kind::file,
-       "matrix in Rodinia's text format (default: generated)",
-       "",
-       1,
-       1,
-       {}},
-      {"out_file",
-       Kind::file,
-       "where to write L and U in one matrix (default: nowhere)",
-       "",
-       1,
-       1,
-       {}}};
+      {"n", Kind::integer, "order of the matrix", "8192", 1, std::int64_t{1} << 20},
+      choice("input",
+             "'random': strictly diagonally dominant; 'rodinia': 10 exp(-0.001 |i - j|); not "
+             "dominant: 'uniform', 'graded', 'ill_conditioned'",
+             "random", {std::begin(input_names), std::end(input_names)}),
+      choice("arithmetic",
+             "of trailing updates: 'fp32', or 'tf32x3': three products of tf32 on Hopper's tensor "
+             "cores, as accurate as fp32",
+             "fp32", {std::begin(arithmetic_names), std::end(arithmetic_names)}),
+      {"matrix_file", Kind::file, "matrix in Rodinia's text format (default: generated)", ""},
+      {"out_file", Kind::file, "where to write L and U in one matrix (default: nowhere)", ""}};
   return specs;
 }
 
-Input input_of(const Parameters& p) {
-  const std::vector<std::string> names = names_of_inputs();
-  const auto found = std::find(names.begin(), names.end(), p.text("input"));
-  return static_cast<Input>(found - names.begin());
-}
+Input input_of(const Parameters& p) { return choice_of<Input>(p.text("input"), input_names); }
 
 Arithmetic arithmetic_of(const Parameters& p) {
-  return p.text("arithmetic") == "fp32" ? Arithmetic::fp32 : Arithmetic::tf32x3;
+  return choice_of<Arithmetic>(p.text("arithmetic"), arithmetic_names);
 }
 
 namespace {
@@ -128,9 +106,8 @@ class Lud final : public App {
     }
     std::vector<Parameters> all;
     for (const auto& [n, input, arithmetic] : sizes) {
-      all.emplace_back(parameter_specs(),
-                       std::map<std::string, std::string>{
-                           {"n", std::to_string(n)}, {"input", input}, {"arithmetic", arithmetic}});
+      all.push_back(
+          size_of(parameter_specs(), {{"n", n}, {"input", input}, {"arithmetic", arithmetic}}));
     }
     return all;
   }

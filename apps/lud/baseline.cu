@@ -2,13 +2,39 @@
 // slice is multiplied, the next one, 32 bytes per thread and eighth of the slice: eight registers
 // hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
-#include "apps/lud/rodinia_registers.cuh"
+#include "apps/lud/rodinia_tiles.cuh"
 #include "apps/lud/through_registers.cuh"
 #include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
 namespace {
+
+// Walking, a thread holds its share of U's next tile while this one is multiplied.
+template <class Schedule>
+__global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
+  constexpr bool walks = Schedule::tiles > 1;
+  __shared__ alignas(16) float beside[tile_elements];
+  __shared__ alignas(16) float below[tile_elements];
+  const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
+  const RowOfTiles<Schedule> tiles(s);
+
+  // Prologue
+  HeldTile held(s, tiles.begin, tiles.end, thread);
+  baseline::copy_tile<RodiniaTile, internal_threads>(
+      below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+
+  // Main loop
+  for (int i = tiles.begin; i < tiles.end; ++i) {
+    held.store(beside, thread);
+    if (walks) held = HeldTile(s, i + 1, tiles.end, thread);
+    __syncthreads();
+    const std::int64_t c = s.next() + std::int64_t{i} * tile + column;
+    if (r < s.m.rows && c < s.m.columns) s.m.at(r, c) -= inner_product(below, beside, row, column);
+    if (walks) __syncthreads();  // the tile has been read
+  }
+}
 
 /// What a thread holds between loads and stores: the pieces that came with one chunk, if any did,
 /// and where in the stage they go.
@@ -43,14 +69,12 @@ struct Share {
 
 /// Two stages of shared memory; what is loaded with one chunk is stored with the next.
 template <class TileT>
-struct ThroughRegisters {
+struct ThroughRegisters : WithoutMaps {
   using Tile = TileT;
   using Diagonal = ChunksThroughRegisters;
   using Panel = PanelThroughRegisters;
   using Feed = RegisterFeed;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 2, rows_before = 1;
+  static constexpr int stages = 2, rows_before = 1;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight =
       Pieces<Tile>::per_chunk * 16 * Tile::threads;  // in registers
@@ -129,10 +153,13 @@ struct ThroughRegisters {
   }
 };
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::baseline,
-                              configs<ThroughRegisters>(rodinia_through_registers<Iso>(),
-                                                        rodinia_through_registers<IsoWalk>()));
+template <class Schedule>
+ConfigOf<Problem> original() {
+  return rodinia_with<Schedule, TilesThroughRegisters>(rodinia_internal<Schedule>, 1);
+}
+
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::baseline, configs<ThroughRegisters>(original<Iso>(), original<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud

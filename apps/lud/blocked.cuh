@@ -40,7 +40,6 @@
 #include "apps/lud/diagonal.cuh"
 #include "apps/lud/early_updates.cuh"
 #include "apps/lud/panel.cuh"
-#include "apps/lud/pieces.cuh"
 #include "apps/lud/schedules.hpp"
 #include "apps/lud/tensor_update.cuh"
 #include "harness/variant.hpp"
@@ -49,8 +48,6 @@
 
 namespace amasia::lud {
 namespace {
-
-struct NoMaps {};
 
 /// What a mover does while its tile takes a slice.
 template <class Mover>
@@ -159,27 +156,20 @@ struct BlockChunk {
 
 /// A stream besides the caller's. Diagonal blocks and panels run ahead on an urgent one, before the
 /// updates that have time.
-class OwnStream {
- public:
-  explicit OwnStream(bool urgent) {
-    int least = 0, greatest = 0;
-    AMASIA_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    AMASIA_CUDA(
-        cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least));
-  }
-  ~OwnStream() { cudaStreamDestroy(stream_); }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
+using OwnStream = Owned<cudaStream_t, decltype(cudaStreamDestroy)>;
+inline OwnStream own_stream(bool urgent) {
+  int least = 0, greatest = 0;
+  AMASIA_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  cudaStream_t stream = nullptr;
+  AMASIA_CUDA(
+      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent ? greatest : least));
+  return {stream, cudaStreamDestroy};
+}
 
 struct LookAhead {
-  OwnStream ahead{true}, beside{false};
+  OwnStream ahead = own_stream(true), beside = own_stream(false);
   OwnedEvent begun, panels, rest, done;
-  Announcement update_begun;
+  Announcement update_begun = announcement();
 };
 
 /// A kernel of a launch's tiles, and what it is launched with.
@@ -229,10 +219,6 @@ inline std::optional<std::string> objection(Arithmetic arithmetic, const Problem
 
 template <template <class Tile> class Mover>
 ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
-  const Grouping grouping = named.grouping;
-  const Start start = named.start;
-  const PanelTiles panels = named.panels;
-  const Arithmetic arithmetic = named.arithmetic;
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using SmallPanel = Mover<SolveTile>;
@@ -242,12 +228,13 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
   ConfigOf<Problem> config;
   config.info.schedule = std::string(named.name);
   config.info.name = config.info.schedule + suffix;
-  config.info.geometry = {{"block", panel_width},
-                          {"k_update", grouping.most * panel_width},
-                          {"group_share", grouping.share},
-                          {"chain_tile", 2 * warp_edge},
-                          {"panel_tile", panels == PanelTiles::small ? warp_edge : panel_width},
-                          {"k_slice", BlockTile::k}};
+  config.info.geometry = {
+      {"block", panel_width},
+      {"k_update", named.grouping.most * panel_width},
+      {"group_share", named.grouping.share},
+      {"chain_tile", 2 * warp_edge},
+      {"panel_tile", named.panels == PanelTiles::small ? warp_edge : panel_width},
+      {"k_slice", BlockTile::k}};
   config.info.movement = {{"stages", Large::stages}};
   config.info.kernels = {
       TileKernel<Large>::use(),
@@ -256,24 +243,23 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
       TileKernel<Small>::use(),
       TileKernel<SmallPanel>::use()};
   // Only where it is launched: it needs more shared memory than some devices have.
-  if (panels != PanelTiles::small) config.info.kernels.push_back(WholePanel::use());
-  if (start != Start::in_turn) {
-    config.info.geometry.push_back({"dependent_launch", start == Start::all_dependent ? 2 : 1});
+  if (named.panels != PanelTiles::small) config.info.kernels.push_back(WholePanel::use());
+  if (named.start != Start::in_turn) {
+    config.info.geometry.push_back(
+        {"dependent_launch", named.start == Start::all_dependent ? 2 : 1});
   }
-  if (arithmetic == Arithmetic::tf32x3) {
+  if (named.arithmetic == Arithmetic::tf32x3) {
     for (const KernelUse& use : Update::uses()) config.info.kernels.push_back(use);
   }
-  config.unsupported = [start, arithmetic](const Problem& p,
-                                           const Device& d) -> std::optional<std::string> {
-    if (auto other = objection(arithmetic, p)) return other;
-    if (arithmetic == Arithmetic::tf32x3 && d.compute_capability != 90) {
+  config.unsupported = [named](const Problem& p, const Device& d) -> std::optional<std::string> {
+    if (auto other = objection(named.arithmetic, p)) return other;
+    if (named.arithmetic == Arithmetic::tf32x3 && d.compute_capability != 90) {
       return "wgmma exists on compute capability 9.0 alone";
     }
-    if (start == Start::in_turn || d.compute_capability >= 90) return std::nullopt;
+    if (named.start == Start::in_turn || d.compute_capability >= 90) return std::nullopt;
     return "programmatic dependent launch needs compute capability 9.0";
   };
-  config.prepare = [grouping, start, panels, arithmetic](const Problem& p,
-                                                         const Device& device) -> Launch {
+  config.prepare = [named](const Problem& p, const Device& device) -> Launch {
     const LaunchShape block{dim3(Diagonal::cluster), dim3(block_threads),
                             sizeof(DiagonalBlock) + 128, Diagonal::cluster};
     allow_launch(reinterpret_cast<const void*>(diagonal<Diagonal>), block);
@@ -281,20 +267,20 @@ ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
     const TileKernel<Small> small(p);
     const TileKernel<SmallPanel> small_panel(p);
     std::optional<WholePanel> whole_panel;
-    if (panels != PanelTiles::small) whole_panel.emplace(p);
+    if (named.panels != PanelTiles::small) whole_panel.emplace(p);
     std::optional<Update> update;
-    if (arithmetic == Arithmetic::tf32x3) update.emplace(p);
+    if (named.arithmetic == Arithmetic::tf32x3) update.emplace(p);
     const auto streams = std::make_shared<LookAhead>();
     const auto launches =
-        schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count, panels);
+        schedule(static_cast<int>(p.matrix.rows), named.grouping, device.sm_count, named.panels);
     return [=](Stream main) {
       const cudaStream_t ahead = streams->ahead;
-      const bool early = start == Start::all_dependent;
+      const bool early = named.start == Start::all_dependent;
       const cudaEvent_t update_begun = early ? cudaEvent_t{streams->update_begun} : nullptr;
       AMASIA_CUDA(cudaEventRecord(streams->begun, main));
       AMASIA_CUDA(cudaStreamWaitEvent(ahead, streams->begun));
       for (const Launched& l : launches) {
-        const bool dependent = start != Start::in_turn && l.follows;
+        const bool dependent = named.start != Start::in_turn && l.follows;
         // Updates that may meet are on two streams in turns.
         const cudaStream_t stream = l.ahead                         ? ahead
                                     : early && l.products.room == 1 ? streams->beside

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/max_norm.hpp"
+
 namespace amasia::lud {
 namespace {
 
@@ -162,12 +164,9 @@ Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix, 
       if (std::isfinite(p.magnitude)) largest_product = std::max(largest_product, p.magnitude);
       const double error = a == p.value ? 0 : std::abs(a - p.value) / p.magnitude;
       squares += error * error;
-      if (std::isfinite(error)) v.error = std::max(v.error, error);
-      if (std::isfinite(error) && error <= v.bound) continue;
-      if (++v.mismatches <= 5) {
-        v.first_mismatches.push_back(
-            fmt::format("({}, {}): LU is {:.9g}, expected {:.9g}", i, j, p.value, a));
-      }
+      count_element(v, error, [&] {
+        return fmt::format("({}, {}): LU is {:.9g}, expected {:.9g}", i, j, p.value, a);
+      });
     }
   }
   for (std::int64_t k = 0; k < n; ++k) {

@@ -4,14 +4,12 @@
 // both and says which.
 #include <cusolverDn.h>
 
-#include <climits>
 #include <memory>
-#include <string>
 
+#include "apps/common/vendor_library.hpp"
 #include "apps/lud/lud.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/cuda.hpp"
-#include "variants/device/library.hpp"
 
 namespace amasia::lud {
 namespace {
@@ -21,35 +19,28 @@ const Library& library() {
   return found;
 }
 
-void check(cusolverStatus_t status, const char* call) {
-  if (status == CUSOLVER_STATUS_SUCCESS) return;
-  throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status));
-}
-
 class Solver {
  public:
   explicit Solver(const Problem& p)
       : problem_(p),
-        decompose_(library().function<decltype(cusolverDnSgetrf)>("cusolverDnSgetrf")),
-        set_stream_(library().function<decltype(cusolverDnSetStream)>("cusolverDnSetStream")) {
-    check(library().function<decltype(cusolverDnCreate)>("cusolverDnCreate")(&handle_),
-          "cusolverDnCreate");
+        decompose_(AMASIA_LIBRARY_FUNCTION(library(), cusolverDnSgetrf)),
+        set_stream_(AMASIA_LIBRARY_FUNCTION(library(), cusolverDnSetStream)) {
+    AMASIA_LIBRARY_CALL(library(), cusolverDnCreate, &handle_);
     int elements = 0;
-    check(library().function<decltype(cusolverDnSgetrf_bufferSize)>("cusolverDnSgetrf_bufferSize")(
-              handle_, order(), order(), p.matrix.data, pitch(), &elements),
-          "cusolverDnSgetrf_bufferSize");
+    AMASIA_LIBRARY_CALL(library(), cusolverDnSgetrf_bufferSize, handle_, order(), order(),
+                        p.matrix.data, pitch(), &elements);
     workspace_ = DeviceArray<float>(static_cast<std::size_t>(elements));
     info_ = DeviceArray<int>(1);
   }
-  ~Solver() { library().function<decltype(cusolverDnDestroy)>("cusolverDnDestroy")(handle_); }
+  ~Solver() { AMASIA_LIBRARY_FUNCTION(library(), cusolverDnDestroy)(handle_); }
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
   void run(Stream stream) const {
-    check(set_stream_(handle_, stream), "cusolverDnSetStream");
-    check(decompose_(handle_, order(), order(), problem_.matrix.data, pitch(), workspace_.data(),
-                     nullptr, info_.data()),
-          "cusolverDnSgetrf");
+    check_status(set_stream_(handle_, stream), "cusolverDnSetStream");
+    check_status(decompose_(handle_, order(), order(), problem_.matrix.data, pitch(),
+                            workspace_.data(), nullptr, info_.data()),
+                 "cusolverDnSgetrf");
   }
 
  private:
@@ -71,10 +62,7 @@ ConfigOf<Problem> sgetrf() {
     const auto solver = std::make_shared<const Solver>(p);
     return [solver](Stream stream) { solver->run(stream); };
   };
-  config.unsupported = [](const Problem&, const Device&) -> std::optional<std::string> {
-    if (library().loaded()) return std::nullopt;
-    return library().reason();
-  };
+  config.unsupported = [](const Problem&, const Device&) { return objection_of(library()); };
   return config;
 }
 

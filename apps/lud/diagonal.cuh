@@ -5,14 +5,10 @@
 #include <cstdint>
 
 #include "apps/lud/diagonal.hpp"
+#include "apps/lud/tiles.cuh"
 #include "variants/geometry/box.hpp"
 
 namespace amasia::lud {
-
-/// Four elements of the result: the old ones less the product.
-__device__ __forceinline__ float4 less(float4 old, const float* c) {
-  return make_float4(old.x - c[0], old.y - c[1], old.z - c[2], old.w - c[3]);
-}
 
 /// Rows of the block in shared memory are four floats longer than the block, so that a column of
 /// 16-byte chunks touches all banks.
@@ -95,9 +91,9 @@ struct Corner {
 ///
 ///   1. corner:       the 4 x 4 elements on the diagonal, by every lane for itself
 ///   2. column of L:  a row's own four elements
-///   3. row of U:     the pivot rows to the right of them. Of the next four columns, which the
-///   chain
-///                    waits for, by every lane for itself; each of the others by one lane, in place
+///   3. row of U:     the pivot rows to the right of them. Of the next four columns, for which the
+///                    chain waits, by every lane for itself; each of the others by one lane, in
+///                    place
 ///   4. update:       a row loses its part of L times the rows of U; the next corner's columns
 ///                    first, so that the next step 1 runs among the updates of the others
 ///

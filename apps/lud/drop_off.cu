@@ -122,8 +122,8 @@ struct OwnSlots : SliceRing<TileT> {
   using Panel = CopiedPanel<Ask::early>;
   using Feed = NoFeed;
 
-  __device__ OwnSlots(unsigned char* shared, NoMaps view, const Problem& p, const TileProduct& tile,
-                      int thread)
+  __device__ OwnSlots(unsigned char* shared, WithoutMaps::View view, const Problem& p,
+                      const TileProduct& tile, int thread)
       : SliceRing<Tile>(shared, view, p, tile, thread) {
     async::wait<SliceRing<Tile>::stages - 2>();
   }

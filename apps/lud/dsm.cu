@@ -1,49 +1,85 @@
 // lud/dsm: blocks that share a panel's tile form a cluster and each brings its half of it,
 // multicast to both; so each panel is read once per cluster. In iso, eight blocks share a tile by
 // messages (rodinia_cluster.cuh).
-#include "apps/lud/blocked.cuh"
-#include "apps/lud/box_ring.cuh"
-#include "apps/lud/diagonal_sent.cuh"
-#include "apps/lud/panel_boxes.cuh"
+#include "apps/lud/boxes.cuh"
+#include "apps/lud/pieces.cuh"
 #include "apps/lud/rodinia_cluster.cuh"
-#include "apps/lud/tensor_boxes.cuh"
-#include "variants/ptx/cluster_begin.cuh"
-#include "variants/ptx/tensor.cuh"
+#include "variants/ptx/global_memory.cuh"
 
 namespace amasia::lud {
 namespace {
 
+/// Block 0 fetches the upper half of the diagonal block; block 1 the lower one, which it sends into
+/// its neighbour's shared memory, 16 bytes a message. Block 0 goes on alone.
+struct SentHalf {
+  static constexpr int cluster = 2;
+  static constexpr bool pads = false;
+  static constexpr int chunks = panel_width * panel_width / 4 / cluster / block_threads;
+  static constexpr int half_rows = panel_width / cluster;
+  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
+                              int thread) {
+    float* const lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
+    auto* const full = reinterpret_cast<tma::Barrier*>(shared + sizeof(DiagonalBlock));
+    const int rank = static_cast<int>(dsm::rank());
+    if (thread == 0) {
+      tma::init(full, 1);
+      tma::fence_init();
+    }
+    dsm::cluster_arrive_initialised();
+    int4 held[chunks];
+    const auto chunk = [&](int i) {
+      return BlockChunk((rank * chunks + i) * block_threads + thread, size);
+    };
+#pragma unroll
+    for (int i = 0; i < chunks; ++i) {
+      const BlockChunk c = chunk(i);
+      if (c.inside) held[i] = global::load16(&p.matrix.at(first + c.row, first + c.column));
+    }
+    dsm::cluster_wait();
+#pragma unroll
+    for (int i = 0; i < chunks; ++i) {
+      const BlockChunk c = chunk(i);
+      float* const to = lu + c.row * block_pitch + c.column;
+      if (!c.inside) continue;
+      if (rank == 0) {
+        *reinterpret_cast<int4*>(to) = held[i];
+      } else {
+        dsm::store_async(dsm::remote_address(to, 0), held[i], dsm::remote_address(full, 0));
+      }
+    }
+    if (rank != 0) return false;
+    if (thread == 0) {
+      const int rows = size > half_rows ? size - half_rows : 0;
+      tma::expect(full, static_cast<unsigned>(rows * ((size + 3) / 4) * 16));
+    }
+    tma::wait(full, 0);
+    __syncthreads();
+    return true;
+  }
+};
+
 /// An operand that both blocks need comes in parts, every second one by either, multicast to both.
 /// A stage is empty when the warps of both have read it, because both write into it.
-template <class TileT>
-struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
-  using Tile = TileT;
-  using Ring = BoxRing<Tile, Tile::a_half_rows>;
+template <class Tile>
+struct Multicast : BoxRing<Multicast<Tile>, Tile, 2, Tile::a_half_rows> {
+  using Ring = BoxRing<Multicast, Tile, 2, Tile::a_half_rows>;
   using Diagonal = SentHalf;
-  using Panel = PanelBoxes<2>;
-  using Feed = TensorBoxes<2>;
-  using View = BlockedMaps;
-  using Ring::consumer, Ring::produced, Ring::storage, Ring::t;
-  static constexpr int cluster = 2, stages = Ring::stages;
+  using Ring::cluster, Ring::produced, Ring::t;
   static constexpr int a_rows = Tile::a_half_rows, b_rows = Tile::b_half_rows;
   static constexpr int b_columns = Tile::b_half_columns;
   static constexpr int a_part = a_rows * Tile::k * 4, b_part = b_rows * b_columns * 4;
   static constexpr std::uint16_t everyone = (1 << cluster) - 1;
 
-  static View view(const Problem& p) { return blocked_maps(p, a_rows, Tile::k, b_rows, b_columns); }
+  static BlockedMaps view(const Problem& p) {
+    return blocked_maps(p, a_rows, Tile::k, b_rows, b_columns);
+  }
 
   const Problem& problem;
 
-  __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
+  __device__ Multicast(unsigned char* shared, const BlockedMaps& view, const Problem& p,
                        const TileProduct& tile, int thread)
       : Ring(shared, view, tile), problem(p) {
-    this->init(thread, cluster * Tile::threads / 32);
-    dsm::cluster_arrive_initialised();
-    dsm::cluster_wait();  // before anyone's copies arrive
-    if (Tile::loads(thread)) {
-#pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) produce(Tile::loader(thread));
-    }
+    this->begin(thread);
   }
 
   /// A producer's parts of the next slice or stage of C. The phase counts all parts of both
@@ -83,24 +119,12 @@ struct Multicast : BoxRing<TileT, TileT::a_half_rows> {
     }
   }
 
-  __device__ void acquire() {
-    const int thread = static_cast<int>(threadIdx.x);
-    if (Tile::loads(thread)) produce(Tile::loader(thread));
-    this->wait_full();
-  }
-  __device__ void release() {
-    __syncwarp();
-    if (threadIdx.x % 32 < cluster) {
-      dsm::arrive_read(dsm::remote_address(storage.empty + consumer.index, threadIdx.x % 32));
-    }
-    ++consumer;
-  }
   __device__ void finish(const typename Tile::Accumulator& acc, int thread) {
     if (t.inside) finish_in_global<Tile>(acc, problem.matrix, t, thread);
     // Nobody leaves while its barriers are still arrived at: every stage has been read by all.
     if (Tile::loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages; ++s, ++this->producer) {
+      for (int s = 0; s < Ring::stages; ++s, ++this->producer) {
         this->acquire_empty();
       }
     }

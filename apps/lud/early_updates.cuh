@@ -4,23 +4,19 @@
 // before all blocks of the one before it have, so those never wait for an SM.
 #pragma once
 
+#include "apps/common/owned.hpp"
 #include "variants/device/dependent_launch.cuh"
 
 namespace amasia::lud {
 namespace {
 
 /// An event that a launch may announce: without a time.
-class Announcement {
- public:
-  Announcement() { AMASIA_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-  ~Announcement() { cudaEventDestroy(event_); }
-  Announcement(const Announcement&) = delete;
-  Announcement& operator=(const Announcement&) = delete;
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
+using Announcement = Owned<cudaEvent_t, decltype(cudaEventDestroy)>;
+inline Announcement announcement() {
+  cudaEvent_t event = nullptr;
+  AMASIA_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return {event, cudaEventDestroy};
+}
 
 /// As launch(). A later launch on another stream that waits for `begun` may start when all blocks
 /// of this one have called admit_successor(); without an event nobody does. Throws CudaError.

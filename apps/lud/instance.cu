@@ -2,13 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <vector>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/common/tf32.hpp"
 #include "apps/common/verification_report.cuh"
 #include "apps/lud/cpu_reference.hpp"
-#include "apps/lud/instance.hpp"
 #include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "variants/device/cuda.hpp"
@@ -17,22 +16,16 @@
 namespace amasia::lud {
 namespace {
 
-constexpr int threads = 256;
-
 __global__ void generate(Grid<float> matrix, Input input, std::uint64_t seed, float diagonal) {
-  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (j >= matrix.columns) return;
-  for (std::int64_t i = blockIdx.y; i < matrix.rows; i += gridDim.y) {
+  each_element(matrix.rows, matrix.columns, [&](std::int64_t i, std::int64_t j) {
     matrix.at(i, j) = generated_element(input, seed, matrix.columns, i, j, diagonal);
-  }
+  });
 }
 
 __global__ void generate_toeplitz(Grid<float> matrix, const float* table) {
-  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (j >= matrix.columns) return;
-  for (std::int64_t i = blockIdx.y; i < matrix.rows; i += gridDim.y) {
+  each_element(matrix.rows, matrix.columns, [&](std::int64_t i, std::int64_t j) {
     matrix.at(i, j) = table[i > j ? i - j : j - i];
-  }
+  });
 }
 
 // --- verification: every element of A - L U, in fp64
@@ -67,7 +60,7 @@ struct Overall {
   }
 };
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(element_threads)
     check_product(Grid<const float> matrix, Grid<const float> lu, bool unit_lower, double bound,
                   VerificationReport* report, Overall* overall) {
   __shared__ double lower[check_depth][check_tile + 1];
@@ -79,7 +72,7 @@ __global__ void __launch_bounds__(threads)
   double value[4][4] = {}, magnitude[4][4] = {};
   const std::int64_t last = (row < column ? row : column) + check_tile;
   for (std::int64_t k0 = 0; k0 < last && k0 < n; k0 += check_depth) {
-    for (int e = threadIdx.x; e < check_tile * check_depth; e += threads) {
+    for (int e = threadIdx.x; e < check_tile * check_depth; e += element_threads) {
       const std::int64_t i = row + e / check_depth, ki = k0 + e % check_depth;
       double l = 0;
       if (i < n && ki < n && ki <= i) l = ki == i && unit_lower ? 1.0 : lu.at(i, ki);
@@ -202,22 +195,20 @@ class DeviceInstance final : public LudInstance {
   void fill() {
     pristine_.poison(nullptr);
     const Grid<float> to{pristine_.data(), n_, n_, pitch_};
-    const dim3 blocks(static_cast<unsigned>((n_ + threads - 1) / threads),
-                      static_cast<unsigned>(n_ < 16384 ? n_ : 16384));
+    const dim3 blocks = blocks_over(n_, n_);
     if (from_file()) {
       if (given_.elements.empty()) given_ = host_matrix(parameters_, seed_);
-      AMASIA_CUDA(cudaMemcpy2D(to.data, pitch_ * sizeof(float), given_.elements.data(),
-                               n_ * sizeof(float), n_ * sizeof(float), n_, cudaMemcpyHostToDevice));
+      upload_rows(given_.elements.data(), to);
     } else if (input() == Input::rodinia) {
       const std::vector<float> table = rodinia_table(n_);
       const DeviceArray<float> on_device(table.size());
       on_device.upload(table.data());
-      generate_toeplitz<<<blocks, threads>>>(to, on_device.data());
+      generate_toeplitz<<<blocks, element_threads>>>(to, on_device.data());
       AMASIA_CUDA(cudaGetLastError());
       AMASIA_CUDA(cudaDeviceSynchronize());  // before the table goes
     } else {
-      generate<<<blocks, threads>>>(to, input(), seed_,
-                                    least_diagonal(n_, std::sqrt(static_cast<float>(n_))));
+      generate<<<blocks, element_threads>>>(to, input(), seed_,
+                                            least_diagonal(n_, std::sqrt(static_cast<float>(n_))));
       AMASIA_CUDA(cudaGetLastError());
     }
     AMASIA_CUDA(cudaDeviceSynchronize());
@@ -228,9 +219,7 @@ class DeviceInstance final : public LudInstance {
 
   HostMatrix download(const DeviceArray<float>& from) const {
     HostMatrix host{n_, std::vector<float>(static_cast<std::size_t>(n_ * n_))};
-    AMASIA_CUDA(cudaMemcpy2D(host.elements.data(), n_ * sizeof(float), from.data(),
-                             pitch_ * sizeof(float), n_ * sizeof(float), n_,
-                             cudaMemcpyDeviceToHost));
+    download_rows(grid(from), host.elements.data());
     return host;
   }
 
@@ -239,9 +228,7 @@ class DeviceInstance final : public LudInstance {
     const std::int64_t corner = n_ < 64 ? n_ : 64;
     HostMatrix a{corner, std::vector<float>(corner * corner)}, lu = a;
     for (const auto& [to, from] : {std::pair{&a, &pristine_}, std::pair{&lu, &matrix_}}) {
-      AMASIA_CUDA(cudaMemcpy2D(to->elements.data(), corner * sizeof(float), from->data(),
-                               pitch_ * sizeof(float), corner * sizeof(float), corner,
-                               cudaMemcpyDeviceToHost));
+      download_rows(Grid<float>{from->data(), corner, corner, pitch_}, to->elements.data());
     }
     return normalisation_of(lu.elements.data(), corner, a);
   }
@@ -251,10 +238,10 @@ class DeviceInstance final : public LudInstance {
     const DeviceReport report;
     DeviceArray<Overall> overall(1);
     AMASIA_CUDA(cudaMemset(overall.data(), 0, sizeof(Overall)));
-    const auto tiles = static_cast<unsigned>((n_ + check_tile - 1) / check_tile);
-    check_product<<<dim3(tiles, tiles), threads>>>(grid(pristine_), grid(matrix_),
-                                                   which == Normalisation::unit_lower, v.bound,
-                                                   report.data(), overall.data());
+    const auto tiles = static_cast<unsigned>(ceil_div(n_, check_tile));
+    check_product<<<dim3(tiles, tiles), element_threads>>>(grid(pristine_), grid(matrix_),
+                                                           which == Normalisation::unit_lower,
+                                                           v.bound, report.data(), overall.data());
     AMASIA_CUDA(cudaGetLastError());
     Overall found;
     overall.download(&found);
@@ -264,9 +251,7 @@ class DeviceInstance final : public LudInstance {
 
   Growth growth(const Overall& overall) const {
     std::vector<float> pivots(n_);
-    AMASIA_CUDA(cudaMemcpy2D(pivots.data(), sizeof(float), matrix_.data(),
-                             (pitch_ + 1) * sizeof(float), sizeof(float), n_,
-                             cudaMemcpyDeviceToHost));
+    download_rows(Grid<float>{matrix_.data(), n_, 1, pitch_ + 1}, pivots.data());  // the diagonal
     const auto least = std::min_element(pivots.begin(), pivots.end(),
                                         [](float a, float b) { return std::abs(a) < std::abs(b); });
     const double element = Overall::value(overall.element);
@@ -283,10 +268,7 @@ class DeviceInstance final : public LudInstance {
   Problem problem_;
 };
 
-const bool registered = register_instance_factory(
-    "lud", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("lud");
 
 }  // namespace
 }  // namespace amasia::lud

@@ -64,12 +64,10 @@ Input input_of(const Parameters& p);
 Arithmetic arithmetic_of(const Parameters& p);
 
 /// Diagonal of the random matrix before its sign and spread. The other elements of a row are
-/// uniform in
-/// [-1, 1): their magnitudes add up to n / 2 with a standard deviation of 0.29 sqrt(n), so that n /
-/// 2
-/// + 4 sqrt(n) exceeds the sum by 13 deviations (and the guaranteed n where that is less). The
-/// diagonal is no larger than it must be: elements of L are then as large as dominance allows
-/// (about 1 / n), and an update that was left out stands as far above rounding as it can.
+/// uniform in [-1, 1): their magnitudes add up to n / 2 with a standard deviation of 0.29 sqrt(n),
+/// so that n / 2 + 4 sqrt(n) exceeds the sum by 13 deviations (and the guaranteed n where that is
+/// less). The diagonal is no larger than it must be: elements of L are then as large as dominance
+/// allows (about 1 / n), and an update that was left out stands as far above rounding as it can.
 inline float least_diagonal(std::int64_t n, float root_of_n) {
   const float x = static_cast<float>(n);
   const float sufficient = 0.5f * x + 4 * root_of_n;

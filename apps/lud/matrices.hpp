@@ -1,4 +1,5 @@
-// The matrices of lud on the host: generated, Rodinia's, or from a file.
+// The matrices of lud on the host: generated, Rodinia's, or from a file; the instance on the
+// device, without CUDA headers.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,13 @@ struct HostMatrix {
   std::int64_t n = 0;
   std::vector<float> elements;
   double condition = 1;  // Trial::condition of a matrix from a file
+};
+
+/// The instance behind the app's own exports.
+class LudInstance : public InstanceOf<Problem> {
+ public:
+  /// L and U of the last run in one matrix, as they lie in memory. Synchronous.
+  virtual HostMatrix download_result() const = 0;
 };
 
 /// Whether it is strictly diagonally dominant, by rows or by columns: then nothing grows in

@@ -2,7 +2,7 @@
 // (Svedin et al. 2021, algorithm 2, corrected: docs/papers.md). In iso a block has one tile of L
 // and one of U: their second halves travel while the first are multiplied. In iso-walk U's next
 // tile does.
-#include "apps/lud/rodinia_async.cuh"
+#include "apps/lud/rodinia_tiles.cuh"
 #include "apps/lud/staged.cuh"
 
 namespace amasia::lud {
@@ -93,10 +93,8 @@ struct Ring : SliceRing<TileT> {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::overlap,
-    configs<Ring>(rodinia_config<Iso>(rodinia_diagonal, rodinia_perimeter, rodinia_internal, 2,
-                                      2 * RodiniaTile::bytes),
-                  rodinia_config<IsoWalk>(rodinia_diagonal, rodinia_perimeter,
-                                          rodinia_internal_walk, 2, 2 * RodiniaTile::bytes)));
+    configs<Ring>(rodinia_with<Iso, TilesByCpAsync>(rodinia_internal, 2),
+                  rodinia_with<IsoWalk, TilesByCpAsync>(rodinia_internal_walk, 2)));
 
 }  // namespace
 }  // namespace amasia::lud

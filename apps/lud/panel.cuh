@@ -91,24 +91,11 @@ struct PanelTile {
     }
   }
 
-  /// 16-byte chunk of a permuted square.
-  static __device__ __forceinline__ unsigned chunk_at(unsigned square, int row, int chunk) {
-    return square + static_cast<unsigned>(row * k * 4 + 16 * swizzled_chunk(row, chunk));
-  }
-
   static __device__ __forceinline__ void subtract(unsigned square,
                                                   const ChainTile::Accumulator& acc, int lane) {
-#pragma unroll
-    for (int i = 0; i < ChainTile::rows_per_thread; ++i) {
-#pragma unroll
-      for (int g = 0; g < ChainTile::columns_per_thread / 4; ++g) {
-        const unsigned at = chunk_at(square, lane % 8 + 8 * i, lane / 8 + 4 * g);
-        const float4 old = async::load_float4(at);
-        const float* const c = &acc.c[i][4 * g];
-        async::store_float4(at,
-                            make_float4(old.x - c[0], old.y - c[1], old.z - c[2], old.w - c[3]));
-      }
-    }
+    ChainTile::each_chunk(acc, square, lane, [](unsigned at, const float* c) {
+      async::store_float4(at, less(async::load_float4(at), c));
+    });
   }
 
   /// Solves T x = b in place, a right-hand side per lane: a column of the square (BESIDE), T = L
@@ -127,13 +114,14 @@ struct PanelTile {
           x[four * g + q] = async::load_float(element_at(square, four * g + q, lane));
         }
       } else {
-        load4(x + four * g, chunk_at(square, lane, g));
+        load4(x + four * g, ChainTile::place(square, lane, g));
       }
     }
     float corner[four][four], below[2][four][four];
     const auto fetch = [&](float(&to)[four][four], int row, int column) {
 #pragma unroll
-      for (int q = 0; q < four; ++q) load4(to[q], chunk_at(triangle, four * row + q, column));
+      for (int q = 0; q < four; ++q)
+        load4(to[q], ChainTile::place(triangle, four * row + q, column));
     };
     fetch(corner, 0, 0);
     fetch(below[0], 1, 0);
@@ -178,7 +166,7 @@ struct PanelTile {
           async::store_float(element_at(square, four * g + q, lane), solved[q]);
         }
       } else {
-        async::store_float4(chunk_at(square, lane, g),
+        async::store_float4(ChainTile::place(square, lane, g),
                             make_float4(solved[0], solved[1], solved[2], solved[3]));
       }
     }
@@ -186,11 +174,7 @@ struct PanelTile {
 
  private:
   static __device__ __forceinline__ unsigned element_at(unsigned square, int row, int column) {
-    return chunk_at(square, row, column / 4) + static_cast<unsigned>(4 * (column % 4));
-  }
-  static __device__ __forceinline__ void load4(float* to, unsigned from) {
-    const float4 v = async::load_float4(from);
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    return ChainTile::place(square, row, column / 4) + static_cast<unsigned>(4 * (column % 4));
   }
 };
 

@@ -1,6 +1,6 @@
 // lud/register_bypass: panels and diagonal tiles by cp.async, waited for at once (Svedin et al.
 // 2021, algorithm 1). One stage per block; what hides its latency is the other block of the SM.
-#include "apps/lud/rodinia_async.cuh"
+#include "apps/lud/rodinia_tiles.cuh"
 #include "apps/lud/staged.cuh"
 
 namespace amasia::lud {
@@ -27,14 +27,12 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
 }
 
 template <class TileT>
-struct AtOnce {
+struct AtOnce : WithoutMaps {
   using Tile = TileT;
   using Diagonal = AsyncChunks;
   using Panel = CopiedPanel<Ask::when_due>;
   using Feed = CopyFeed<1>;
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 1, rows_before = 0;
+  static constexpr int stages = 1, rows_before = 0;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight = Tile::slice_bytes;
 
@@ -68,8 +66,7 @@ struct AtOnce {
 
 template <class Schedule>
 ConfigOf<Problem> original() {
-  return rodinia_config<Schedule>(rodinia_diagonal, rodinia_perimeter, rodinia_internal<Schedule>,
-                                  1, 2 * RodiniaTile::bytes);
+  return rodinia_with<Schedule, TilesByCpAsync>(rodinia_internal<Schedule>, 1);
 }
 
 const bool registered = register_variant<Problem>(

@@ -5,11 +5,12 @@
 // - the internal tiles: one thread per element; a block has one tile, as the original, or walks
 //   several
 //
-// Unlike the original, any n: what lies beyond the matrix is neither read nor
-// written, and counts as zero.
+// Unlike the original, any n: what lies beyond the matrix is neither read nor written, and counts
+// as zero. What they compute of data that is in shared memory is written once for all strategies.
 #pragma once
 
-#include "apps/lud/kernel.cuh"
+#include <tuple>
+
 #include "apps/lud/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
@@ -17,6 +18,55 @@
 
 namespace amasia::lud {
 namespace {
+
+inline constexpr int tile = 16;
+inline constexpr int tile_elements = tile * tile;
+
+/// Decomposes a tile of which `size` rows and columns are in the matrix; one warp, of which lanes
+/// 0-15 work on a row and a column at a time (Rodinia's lud_diagonal).
+__device__ inline void factor_tile(float* t, int size, int lane) {
+  for (int k = 0; k + 1 < size; ++k) {
+    if (lane > k && lane < size) {
+      for (int j = 0; j < k; ++j) t[lane * tile + k] -= t[lane * tile + j] * t[j * tile + k];
+      t[lane * tile + k] /= t[k * tile + k];
+    }
+    __syncwarp();
+    if (lane > k && lane < size) {
+      for (int j = 0; j <= k; ++j) {
+        t[(k + 1) * tile + lane] -= t[(k + 1) * tile + j] * t[j * tile + lane];
+      }
+    }
+    __syncwarp();
+  }
+}
+
+/// Lanes 0-15: a column of the tile beside the diagonal becomes U; lanes 16-31: a row of the one
+/// below becomes L (Rodinia's lud_perimeter).
+__device__ inline void solve_perimeter(const float* diagonal, float* beside, float* below,
+                                       int lane) {
+  if (lane < tile) {
+    for (int i = 1; i < tile; ++i) {
+      for (int k = 0; k < i; ++k) {
+        beside[i * tile + lane] -= diagonal[i * tile + k] * beside[k * tile + lane];
+      }
+    }
+  } else {
+    float* row = below + (lane - tile) * tile;
+    for (int j = 0; j < tile; ++j) {
+      for (int k = 0; k < j; ++k) row[j] -= row[k] * diagonal[k * tile + j];
+      row[j] /= diagonal[j * tile + j];
+    }
+  }
+}
+
+/// What an element of the trailing matrix loses: a row of L times a column of U (lud_internal).
+template <int FIRST = 0, int END = tile>
+__device__ inline float inner_product(const float* below, const float* beside, int row, int column,
+                                      float sum = 0) {
+#pragma unroll
+  for (int k = FIRST; k < END; ++k) sum += below[row * tile + k] * beside[k * tile + column];
+  return sum;
+}
 
 inline constexpr int internal_threads = tile_elements;
 using RodiniaTile = Tile<float, tile, tile>;
@@ -115,30 +165,39 @@ dim3 internal_grid(unsigned side) {
 }
 
 /// A config whose kernels are launched as the original's: a warp for the diagonal tile, a warp for
-/// each tile beside and below it, a block for each internal tile or row of tiles.
-template <class Schedule, class D, class P, class I>
+/// each tile beside and below it, a block for each internal tile or row of tiles. view(problem):
+/// what the kernels take besides the step, a tuple.
+template <class Schedule, class D, class P, class I, class View>
 ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, int stages,
-                                 std::size_t bytes_in_flight) {
+                                 std::size_t bytes_in_flight, View view) {
   ConfigOf<Problem> config;
   config.info = rodinia_info<Schedule>(
       stages, {{reinterpret_cast<const void*>(internal), internal_threads, 0, 1, bytes_in_flight},
                {reinterpret_cast<const void*>(perimeter), 32},
                {reinterpret_cast<const void*>(diagonal), 32}});
   config.prepare = [=](const Problem& p, const Device&) -> Launch {
+    const auto enqueue = [more = view(p)](auto kernel, dim3 grid, int threads, const RodiniaStep& s,
+                                          Stream stream) {
+      const LaunchShape shape{grid, dim3(static_cast<unsigned>(threads))};
+      std::apply([&](const auto&... of_view) { launch(kernel, shape, stream, s, of_view...); },
+                 more);
+    };
     return rodinia(
-        p,
-        [=](const RodiniaStep& s, Stream stream) {
-          launch(diagonal, LaunchShape{dim3(1), dim3(32)}, stream, s);
+        p, [=](const RodiniaStep& s, Stream stream) { enqueue(diagonal, dim3(1), 32, s, stream); },
+        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+          enqueue(perimeter, dim3(side), 32, s, stream);
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(perimeter, LaunchShape{dim3(side), dim3(32)}, stream, s);
-        },
-        [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(internal, LaunchShape{internal_grid<Schedule>(side), dim3(internal_threads)},
-                 stream, s);
+          enqueue(internal, internal_grid<Schedule>(side), internal_threads, s, stream);
         });
   };
   return config;
+}
+template <class Schedule, class D, class P, class I>
+ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, int stages,
+                                 std::size_t bytes_in_flight) {
+  return rodinia_config<Schedule>(diagonal, perimeter, internal, stages, bytes_in_flight,
+                                  [](const Problem&) { return std::tuple<>(); });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "apps/lud/rodinia.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/tensor.cuh"
@@ -131,31 +131,13 @@ __global__ void __launch_bounds__(internal_threads)
 
 template <class Schedule>
 ConfigOf<Problem> rodinia_in_boxes() {
-  const auto internal = rodinia_internal<Schedule>;
-  ConfigOf<Problem> config;
-  config.info = rodinia_info<Schedule>(
-      Schedule::tiles > 1 ? 2 : 1,
-      {{reinterpret_cast<const void*>(internal), internal_threads, 0, 1, 3 * RodiniaTile::bytes},
-       {reinterpret_cast<const void*>(rodinia_perimeter), 32},
-       {reinterpret_cast<const void*>(rodinia_diagonal), 32}});
-  config.prepare = [=](const Problem& p, const Device&) -> Launch {
-    const Grid<float>& m = p.matrix;
-    const RodiniaMaps maps{
-        tensor_map(Grid<const float>{m.data, m.rows, m.columns, m.pitch}, tile, tile)};
-    return rodinia(
-        p,
-        [maps](const RodiniaStep& s, Stream stream) {
-          launch(rodinia_diagonal, LaunchShape{dim3(1), dim3(32)}, stream, s, maps);
-        },
-        [maps](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_perimeter, LaunchShape{dim3(side), dim3(32)}, stream, s, maps);
-        },
-        [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(internal, LaunchShape{internal_grid<Schedule>(side), dim3(internal_threads)},
-                 stream, s, maps);
-        });
-  };
-  return config;
+  return rodinia_config<Schedule>(
+      rodinia_diagonal, rodinia_perimeter, rodinia_internal<Schedule>, Schedule::tiles > 1 ? 2 : 1,
+      3 * RodiniaTile::bytes, [](const Problem& p) {
+        const Grid<float>& m = p.matrix;
+        return std::tuple(RodiniaMaps{
+            tensor_map(Grid<const float>{m.data, m.rows, m.columns, m.pitch}, tile, tile)});
+      });
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "apps/lud/rodinia.cuh"
 #include "variants/copies/tile_through_registers.cuh"
-#include "variants/ptx/cluster_begin.cuh"
+#include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::lud {

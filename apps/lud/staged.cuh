@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/lud/blocked.cuh"
-#include "apps/lud/panel_rows.cuh"
+#include "apps/lud/pieces.cuh"
 #include "variants/ptx/cp_async.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
@@ -54,10 +54,8 @@ struct Stages {
 /// stages that are free while the last slices are multiplied. Four of its rows fill a stage: half
 /// of a large tile, or a whole small one.
 template <class Tile>
-struct SliceRing {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 3, rows_before = 0;
+struct SliceRing : WithoutMaps {
+  static constexpr int stages = 3, rows_before = 0;
   static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
   static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
   static constexpr int groups = Tile::columns_per_thread / 4;
@@ -175,13 +173,15 @@ struct CopyFeed : PieceFeed {
       pieces.next_slice();
       if (++on_their_way < IN_FLIGHT) continue;
       async::wait<IN_FLIGHT - 1>();
-      hand_over(stages.full(arriving));
+      matrix::hand_over<true>(stages.full(arriving));
       ++arriving;
       --on_their_way;
     }
     async::wait<0>();
 #pragma unroll 1
-    for (; on_their_way > 0; --on_their_way, ++arriving) hand_over(stages.full(arriving));
+    for (; on_their_way > 0; --on_their_way, ++arriving) {
+      matrix::hand_over<true>(stages.full(arriving));
+    }
   }
 };
 
@@ -190,10 +190,6 @@ enum class Ask { early, when_due };
 
 template <Ask ASK>
 struct CopiedPanel : PanelRows {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
-  static constexpr std::size_t shared_bytes = Tile::all_bytes;
   static constexpr std::size_t bytes_in_flight = Tile::all_bytes;
 
   __device__ CopiedPanel(unsigned char* shared, View, const Problem& p, const TileProduct& tile,

@@ -4,33 +4,23 @@
 // warpgroup fills and two multiply. It does not walk to another tile: the chain's kernels, which
 // have priority, find an SM whenever a tile is done.
 //
-// Strategies differ in the Feed:
+// Strategies differ in the Feed, a Producer (warp_roles.cuh). It also has
 //
-// - View, view(problem): nothing or tensor maps. cluster: blocks, one below the other.
-// - registers: those a thread of the filling warpgroup keeps.
-// - arrivals: per stage, that say it is full. bytes_in_flight.
-//
-// Its functions:
-//
+// - View, view(problem): nothing or tensor maps. bytes_in_flight.
 // - produce(stages, view, problem, place): all slices. By threads 0 to 127.
-// - enter(), leave(): when the barriers are there, before anyone uses them; before the block ends.
-// - release(empty): what a multiplying warp does when it has read a stage.
 #pragma once
 
 #include <vector>
 
 #include "apps/common/tf32_parts.cuh"
 #include "apps/common/tf32x3_tile.cuh"
+#include "apps/common/warp_roles.cuh"
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/early_updates.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/dependent_launch.cuh"
 #include "variants/geometry/box.hpp"
-#include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/prefetch.cuh"
-#include "variants/ptx/registers.cuh"
+#include "variants/ptx/global_memory.cuh"
 
 namespace amasia::lud {
 namespace {
@@ -41,55 +31,12 @@ struct TensorTile {
   static constexpr int rows = Slice::rows_a;  // of the parts of L, and of those of U
   static_assert(Slice::rows_b == rows);
   static constexpr int slice_bytes = Slice::a_bytes + Slice::b_bytes;
-  static constexpr int warpgroup = 128, threads = 3 * warpgroup;
-  static constexpr int multiplying_warps = matrix::WarpgroupsInTurn::threads / 32;
-  /// Registers that the launch bounds give all threads, in units of a warpgroup's.
-  static constexpr int all_registers = 3 * registers::even_share(3);
-  static constexpr int multiplying_registers(int filling) {
-    return (all_registers - filling) / 2 / 8 * 8;
-  }
 };
+using TensorStages = matrix::SliceStages<3, TensorTile::slice_bytes>;
 
 /// Where a tile's operands lie in the parts.
 struct PlaceInParts {
   int room, left_row, right_row, slices;
-};
-
-struct TensorStages {
-  static constexpr int count = 3;
-  using State = PipelineState<count>;
-  static constexpr std::size_t bytes =
-      count * (std::size_t{TensorTile::slice_bytes} + 2 * sizeof(tma::Barrier));
-  unsigned char* slices;
-
-  __device__ unsigned char* at(const State& s) const {
-    return slices + s.index * TensorTile::slice_bytes;
-  }
-  __device__ tma::Barrier* full(const State& s) const {
-    return reinterpret_cast<tma::Barrier*>(slices + count * TensorTile::slice_bytes) + s.index;
-  }
-  __device__ tma::Barrier* empty(const State& s) const { return full(s) + count; }
-  __device__ void init(int arrivals, int reading_warps) const {
-    for (State s; s.phase == 0; ++s) {
-      tma::init(full(s), static_cast<unsigned>(arrivals));
-      tma::init(empty(s), static_cast<unsigned>(reading_warps));
-    }
-    tma::fence_init();
-  }
-  /// The first round finds every stage empty.
-  __device__ void acquire(const State& s) const { tma::wait(empty(s), s.phase ^ 1); }
-  __device__ void wait(const State& s) const { tma::wait(full(s), s.phase); }
-};
-
-/// A Feed of a block alone.
-struct ForOneBlock {
-  static constexpr int cluster = 1;
-  static __device__ void enter() { __syncthreads(); }
-  static __device__ void release(tma::Barrier* empty) {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(empty);
-  }
-  static __device__ void leave() {}
 };
 
 /// Has the tile of C brought to L2 while the products are computed: a cache line per thread and
@@ -98,7 +45,8 @@ __device__ __forceinline__ void prefetch_tile(const Grid<float>& matrix, const T
                                               int thread) {
   constexpr int of_line = 32, across = panel_width / of_line;  // elements; lines of a row
 #pragma unroll 1
-  for (int line = thread; line < panel_width * across; line += matrix::WarpgroupsInTurn::threads) {
+  for (int line = thread; line < panel_width * across;
+       line += matrix::WarpgroupsInTurn<>::threads) {
     const int row = t.c_row + line / across, column = t.c_column + line % across * of_line;
     if (row < matrix.rows && column < matrix.columns)
       global::prefetch_line(&matrix.at(row, column));
@@ -144,11 +92,11 @@ __device__ __forceinline__ void multiply_tile(const TensorStages& stages, const 
                                               bool follows) {
   using Slice = TensorTile::Slice;
   const int thread =
-      static_cast<int>(threadIdx.x) % TensorTile::warpgroup + warpgroup * TensorTile::warpgroup;
+      static_cast<int>(threadIdx.x) % matrix::warpgroup + warpgroup * matrix::warpgroup;
   prefetch_tile(p.matrix, t, thread);
   float c[panel_width / 2] = {}, sum[panel_width / 2] = {};
   wgmma::hold(c);
-  const matrix::WarpgroupsInTurn turn{warpgroup};
+  const matrix::WarpgroupsInTurn<> turn{warpgroup};
   TensorStages::State state;
   turn.begin();
 #pragma unroll 1
@@ -157,7 +105,7 @@ __device__ __forceinline__ void multiply_tile(const TensorStages& stages, const 
     turn.wait();
     const unsigned char* const a = stages.at(state);
     Slice::multiply(c, sum, a, a + Slice::a_bytes, warpgroup, [&] { turn.let_go(); });
-    Feed::release(stages.empty(state));
+    matrix::release<Feed>(stages.empty(state));
   }
   turn.end();
   if (follows) wait_for_predecessor();
@@ -165,12 +113,9 @@ __device__ __forceinline__ void multiply_tile(const TensorStages& stages, const 
 }
 
 template <class Feed>
-__global__ void __launch_bounds__(TensorTile::threads, 1)
+__global__ void __launch_bounds__(matrix::role_threads, 1)
     tensor_update(const __grid_constant__ typename Feed::View view, const Problem p,
                   const Products products) {
-  constexpr int multiplying = TensorTile::multiplying_registers(Feed::registers);
-  static_assert(Feed::registers + 2 * multiplying <= TensorTile::all_registers,
-                "more than the block has: the multiplying threads would wait for ever");
   // Elsewhere nobody launches it: nothing of it is compiled for those who would not run it.
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -179,18 +124,17 @@ __global__ void __launch_bounds__(TensorTile::threads, 1)
   const TileProduct t = products.tile(Feed::cluster, static_cast<int>(blockIdx.x));
   const PlaceInParts place{products.room, 2 * (t.c_row - products.from()),
                            2 * (t.c_column - products.from()), t.depth / TensorTile::k};
-  if (threadIdx.x == 0) stages.init(Feed::arrivals, Feed::cluster * TensorTile::multiplying_warps);
+  if (threadIdx.x == 0) {
+    stages.init(Feed::arrivals, Feed::cluster * (matrix::WarpgroupsInTurn<>::threads / 32));
+  }
   Feed::enter();
-  // The same for all lanes of a warp, which the compiler has to know.
-  const int role =
-      __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / TensorTile::warpgroup, 0);
-  if (role == 0) {
+  if (const int role = matrix::role(); role == 0) {
     registers::decrease<Feed::registers>();
     Feed::produce(stages, view, p, place);
     __syncwarp();
     Feed::leave();
   } else {
-    registers::increase<multiplying>();
+    registers::increase<matrix::of_consumer<Feed>>();
     multiply_tile<Feed>(stages, p, t, place.slices, role - 1, products.follows);
     __syncwarp();
     Feed::leave();
@@ -203,7 +147,7 @@ __global__ void __launch_bounds__(TensorTile::threads, 1)
 /// The 16-byte pieces of a slice that a thread of the filling warpgroup brings: of every sixteenth
 /// row of the parts of L, then of U, which lie in shared memory as a box would.
 struct PiecesOfParts {
-  static constexpr int rows_at_once = TensorTile::warpgroup / 8;
+  static constexpr int rows_at_once = matrix::warpgroup / 8;
   static constexpr int of_operand = TensorTile::rows / rows_at_once, count = 2 * of_operand;
   const float *left, *right;
   std::int64_t left_step, right_step;  // elements from piece to piece
@@ -237,23 +181,16 @@ struct PiecesOfParts {
 };
 
 /// What Feeds of pieces have in common.
-struct PieceFeed : ForOneBlock {
+struct PieceFeed : matrix::ForOneBlock {
   struct View {};
   static View view(const Problem&) { return {}; }
-  static constexpr int arrivals = TensorTile::warpgroup / 32;
-
-  /// What the calling thread has put into a stage is there.
-  static __device__ __forceinline__ void hand_over(tma::Barrier* full) {
-    tma::fence_async_proxy();  // wgmma reads as the engine does
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(full);
-  }
+  static constexpr int arrivals = matrix::warpgroup / 32;
 };
 
 /// The launches of one update: the group's panels are split, and multiplied.
 template <class Feed>
 struct TensorUpdate {
-  LaunchShape shape{dim3(1), dim3(TensorTile::threads), TensorStages::bytes, Feed::cluster};
+  LaunchShape shape{dim3(1), dim3(matrix::role_threads), TensorStages::bytes, Feed::cluster};
   typename Feed::View view;
 
   explicit TensorUpdate(const Problem& p) : view(Feed::view(p)) {
@@ -283,7 +220,7 @@ struct TensorUpdate {
     const auto split = [](auto kernel) -> KernelUse {
       return {reinterpret_cast<const void*>(kernel), matrix::splitting_threads, 0, 1, 0};
     };
-    return {{reinterpret_cast<const void*>(tensor_update<Feed>), TensorTile::threads,
+    return {{reinterpret_cast<const void*>(tensor_update<Feed>), matrix::role_threads,
              TensorStages::bytes, Feed::cluster, Feed::bytes_in_flight},
             split(matrix::split_rows),
             split(matrix::split_transposed)};

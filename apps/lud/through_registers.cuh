@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/lud/blocked.cuh"
-#include "apps/lud/panel_rows.cuh"
+#include "apps/lud/pieces.cuh"
 #include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
@@ -41,7 +41,7 @@ struct ChunksThroughRegisters {
 struct RegisterFeed : PieceFeed {
   static constexpr int held = PiecesOfParts::of_operand;  // pieces: those of an operand
   static constexpr int registers = (4 * held + 40) / 8 * 8;
-  static constexpr std::size_t bytes_in_flight = std::size_t{held} * 16 * TensorTile::warpgroup;
+  static constexpr std::size_t bytes_in_flight = std::size_t{held} * 16 * matrix::warpgroup;
 
   static __device__ __forceinline__ void produce(const TensorStages& stages, const View&,
                                                  const Problem& p, const PlaceInParts& place) {
@@ -52,7 +52,7 @@ struct RegisterFeed : PieceFeed {
       bring<0>(stages, state, pieces);
       bring<held>(stages, state, pieces);
       pieces.next_slice();
-      hand_over(stages.full(state));
+      matrix::hand_over<true>(stages.full(state));
     }
   }
 
@@ -75,10 +75,6 @@ struct RegisterFeed : PieceFeed {
 
 /// A whole tile of a panel: while a warp solves a square, its next one is in registers.
 struct PanelThroughRegisters : PanelRows {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
-  static constexpr std::size_t shared_bytes = Tile::all_bytes;
   static constexpr std::size_t bytes_in_flight = pieces * 16 * Tile::threads;  // in registers
 
   int4 held[pieces];

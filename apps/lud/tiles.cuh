@@ -5,9 +5,20 @@
 
 #include "apps/common/fp32_tile.cuh"
 #include "apps/lud/blocked.hpp"
-#include "variants/ptx/shared_words.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
+
+/// Four elements from a shared address.
+__device__ __forceinline__ void load4(float* to, unsigned from) {
+  const float4 v = async::load_float4(from);
+  to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+
+/// Four elements of the result: the old ones less the product.
+__device__ __forceinline__ float4 less(float4 old, const float* c) {
+  return make_float4(old.x - c[0], old.y - c[1], old.z - c[2], old.w - c[3]);
+}
 
 /// Where a thread's group of four elements of C lies when C is in shared memory as boxes of 32
 /// columns: 16-byte chunk `chunk` of row `row`; its next rows are 8 apart.
@@ -115,16 +126,24 @@ struct ChainTile {
     return {thread / 32, thread % 8, 4 * g + thread % 32 / 8};
   }
 
-  struct Accumulator {
-    float c[rows_per_thread][columns_per_thread];
-    __device__ void clear() {
+  using Accumulator = matrix::Accumulator<rows_per_thread, columns_per_thread>;
+
+  /// 16-byte chunk of a square of 32 x 32 at a shared address, permuted as A is.
+  static __device__ __forceinline__ unsigned place(unsigned square, int row, int chunk) {
+    return square + static_cast<unsigned>(row * k * 4 + 16 * swizzled_chunk(row, chunk));
+  }
+  /// visit(its place in such a square, the elements) for a lane's groups of four.
+  template <class Sums, class Visit>
+  static __device__ __forceinline__ void each_chunk(Sums& acc, unsigned square, int lane,
+                                                    Visit&& visit) {
 #pragma unroll
-      for (auto& line : c) {
+    for (int i = 0; i < rows_per_thread; ++i) {
 #pragma unroll
-        for (float& x : line) x = 0;
+      for (int g = 0; g < columns_per_thread / 4; ++g) {
+        visit(place(square, lane % 8 + 8 * i, lane / 8 + 4 * g), &acc.c[i][4 * g]);
       }
     }
-  };
+  }
 
   /// acc += A B of one slice; between(chunk) is what a mover does meanwhile.
   template <class Between>
@@ -151,9 +170,8 @@ struct ChainTile {
     float a[2][tm][4];
     float line[lines][tn];
     const auto fetch_a = [&](int buffer, int i, int chunk) {
-      const float4 v = async::load_float4(
-          a0 + static_cast<unsigned>(16 * swizzled_chunk(row, chunk) + 8 * i * row_bytes));
-      a[buffer][i][0] = v.x, a[buffer][i][1] = v.y, a[buffer][i][2] = v.z, a[buffer][i][3] = v.w;
+      load4(a[buffer][i],
+            a0 + static_cast<unsigned>(16 * swizzled_chunk(row, chunk) + 8 * i * row_bytes));
     };
     // Of a permuted b the low bits of the row permute the thread's chunk, which the address has,
     // and the next bit its half of the row.
@@ -163,9 +181,7 @@ struct ChainTile {
 #pragma unroll
       for (int g = 0; g < tn / 4; ++g) {
         const int half = PERMUTED_B ? g ^ odd : g;
-        const float4 v = async::load_float4(at + static_cast<unsigned>(q * row_bytes + 64 * half));
-        float* const to = line[q] + 4 * g;
-        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+        load4(line[q] + 4 * g, at + static_cast<unsigned>(q * row_bytes + 64 * half));
       }
     };
 #pragma unroll
@@ -249,22 +265,11 @@ struct SolveTile : ChainTile {
   }
 
   /// The scratch holds a square of X with the permutation of A.
-  static __device__ __forceinline__ unsigned place(unsigned scratch, int row, int chunk) {
-    return scratch + static_cast<unsigned>(row * k * 4) +
-           static_cast<unsigned>(16 * swizzled_chunk(row, chunk));
-  }
-
   static __device__ __forceinline__ void store_losses(const Accumulator& acc, unsigned scratch,
                                                       int lane) {
-#pragma unroll
-    for (int i = 0; i < rows_per_thread; ++i) {
-#pragma unroll
-      for (int g = 0; g < columns_per_thread / 4; ++g) {
-        const float* const c = &acc.c[i][4 * g];
-        async::store_float4(place(scratch, lane % 8 + 8 * i, lane / 8 + 4 * g),
-                            make_float4(c[0], c[1], c[2], c[3]));
-      }
-    }
+    each_chunk(acc, scratch, lane, [](unsigned at, const float* c) {
+      async::store_float4(at, make_float4(c[0], c[1], c[2], c[3]));
+    });
   }
 
   /// Solves T x = b for the 32 right-hand sides that B less its losses has: columns with T = L,
@@ -296,15 +301,13 @@ struct SolveTile : ChainTile {
     };
     float own[groups];                                   // the lane's unknowns
     float corner[2][four][four], line[2][groups][four];  // of T, for this group and the next
-    const auto read = [&](float* to, int row, int group) {
-      const float4 v = async::load_float4(place(triangle, row, group));
-      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    };
     const auto fetch = [&](int group) {
 #pragma unroll
-      for (int q = BESIDE; q < four; ++q) read(corner[group % 2][q], four * group + q, group);
+      for (int q = BESIDE; q < four; ++q)
+        load4(corner[group % 2][q], place(triangle, four * group + q, group));
 #pragma unroll
-      for (int r = group + 1; r < groups; ++r) read(line[group % 2][r], four * r + part, group);
+      for (int r = group + 1; r < groups; ++r)
+        load4(line[group % 2][r], place(triangle, four * r + part, group));
     };
     fetch(0);
 #pragma unroll
@@ -352,15 +355,10 @@ struct SolveTile : ChainTile {
   /// The solved square, from the scratch: one warp.
   static __device__ __forceinline__ void keep_solution(Accumulator& acc, unsigned scratch,
                                                        int lane) {
-#pragma unroll
-    for (int i = 0; i < rows_per_thread; ++i) {
-#pragma unroll
-      for (int g = 0; g < columns_per_thread / 4; ++g) {
-        const float4 v = async::load_float4(place(scratch, lane % 8 + 8 * i, lane / 8 + 4 * g));
-        float* const c = &acc.c[i][4 * g];
-        c[0] = -v.x, c[1] = -v.y, c[2] = -v.z, c[3] = -v.w;
-      }
-    }
+    each_chunk(acc, scratch, lane, [](unsigned at, float* c) {
+      const float4 v = async::load_float4(at);
+      c[0] = -v.x, c[1] = -v.y, c[2] = -v.z, c[3] = -v.w;
+    });
   }
 };
 

@@ -1,17 +1,8 @@
 // lud/tma: one elected thread names boxes of the matrix, an mbarrier per stage counts their bytes.
-// The elements of C travel as boxes, too (box_ring.cuh), so nobody computes an address of global
+// The elements of C travel as boxes, too (boxes.cuh), so nobody computes an address of global
 // memory. Boxes end at the matrix's edge by themselves.
-#include "apps/lud/blocked.cuh"
-#include "apps/lud/box_ring.cuh"
-#include "apps/lud/panel_boxes.cuh"
+#include "apps/lud/boxes.cuh"
 #include "apps/lud/rodinia_boxes.cuh"
-#include "apps/lud/tensor_boxes.cuh"
-#include "variants/device/tensor_map.hpp"
-#include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::lud {
 namespace {
@@ -45,30 +36,20 @@ struct BulkRows {
 };
 
 /// Every operand in boxes.
-template <class TileT>
-struct Bulk : BoxRing<TileT, TileT::a_box_rows> {
-  using Tile = TileT;
-  using Ring = BoxRing<Tile, Tile::a_box_rows>;
+template <class Tile>
+struct Bulk : BoxRing<Bulk<Tile>, Tile, 1, Tile::a_box_rows> {
+  using Ring = BoxRing<Bulk, Tile, 1, Tile::a_box_rows>;
   using Diagonal = BulkRows;
-  using Panel = PanelBoxes<1>;
-  using Feed = TensorBoxes<1>;
-  using View = BlockedMaps;
-  using Ring::consumer, Ring::produced, Ring::storage, Ring::t;
-  static constexpr int cluster = 1, stages = Ring::stages;
+  using Ring::produced, Ring::t;
 
-  static View view(const Problem& p) {
+  static BlockedMaps view(const Problem& p) {
     return blocked_maps(p, Tile::a_box_rows, Tile::k, Tile::k, Tile::b_box_columns);
   }
 
-  __device__ Bulk(unsigned char* shared, const View& view, const Problem&, const TileProduct& tile,
-                  int thread)
+  __device__ Bulk(unsigned char* shared, const BlockedMaps& view, const Problem&,
+                  const TileProduct& tile, int thread)
       : Ring(shared, view, tile) {
-    this->init(thread, Tile::threads / 32);
-    __syncthreads();
-    if (Tile::loads(thread)) {
-#pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) produce(Tile::loader(thread));
-    }
+    this->begin(thread);
   }
 
   /// A producer's boxes of the next slice or stage of C.
@@ -99,17 +80,6 @@ struct Bulk : BoxRing<TileT, TileT::a_box_rows> {
                      is_a ? t.a_column + k : t.b_column + of_operand * Tile::b_box_columns,
                      is_a ? t.a_row + of_operand * Tile::a_box_rows : t.b_row + k, full);
     }
-  }
-
-  __device__ void acquire() {
-    const int thread = static_cast<int>(threadIdx.x);
-    if (Tile::loads(thread)) produce(Tile::loader(thread));
-    this->wait_full();
-  }
-  __device__ void release() {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(storage.empty + consumer.index);
-    ++consumer;
   }
 };
 

@@ -3,13 +3,12 @@
 #include <fstream>
 #include <limits>
 
-#include "apps/nw/alignment.hpp"
+#include "apps/common/parameters.hpp"
 #include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/geometry.hpp"
-#include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
 #include "apps/nw/schedules.hpp"
-#include "apps/nw/score_file.hpp"
+#include "apps/nw/scores.hpp"
 #include "harness/registry.hpp"
 #include "variants/geometry/ring.hpp"
 
@@ -29,23 +28,13 @@ const std::vector<ParameterSpec>& parameter_specs() {
       {"cols", ParameterSpec::Kind::integer, "letters of the sequence along the columns", "4096", 1,
        largest_extent},
       {"penalty", ParameterSpec::Kind::integer, "cost of a gap of one letter", "10", 0, 1000000},
-      {"input",
-       ParameterSpec::Kind::choice,
-       "random: amino acids from the seed; rodinia: srand(7), letters 1 to 10",
-       "random",
-       0,
-       0,
-       {"random", "rodinia"}},
+      choice("input", "random: amino acids from the seed; rodinia: srand(7), letters 1 to 10",
+             "random", {"random", "rodinia"}),
       {"rows_file", ParameterSpec::Kind::file,
        "text file with the letters of the rows, " + std::string(alphabet), ""},
       {"cols_file", ParameterSpec::Kind::file, "the same for the columns", ""},
-      {"traceback",
-       ParameterSpec::Kind::choice,
-       "yes: find an optimal alignment after a verified run and check it",
-       "no",
-       0,
-       0,
-       {"no", "yes"}},
+      choice("traceback", "yes: find an optimal alignment after a verified run and check it", "no",
+             {"no", "yes"}),
       {"path", ParameterSpec::Kind::file,
        "with traceback=yes: text file for the alignment, one 'row col score' per line", ""},
       {"out_file", ParameterSpec::Kind::file,
@@ -126,9 +115,7 @@ class NeedlemanWunsch : public App {
     }
     std::vector<Parameters> result;
     for (const auto& [rows, cols] : extents) {
-      result.emplace_back(parameters(),
-                          std::map<std::string, std::string>{{"rows", std::to_string(rows)},
-                                                             {"cols", std::to_string(cols)}});
+      result.push_back(size_of(parameters(), {{"rows", rows}, {"cols", cols}}));
     }
     return result;
   }

@@ -6,12 +6,17 @@
 // being walked, however few blocks are resident.
 #pragma once
 
+#include <algorithm>
+#include <climits>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "apps/nw/diagonals.cuh"
+#include "variants/device/dependent_launch.cuh"
 #include "variants/geometry/ring.hpp"
 
 namespace amasia::nw {
@@ -35,11 +40,9 @@ __device__ void block_barrier() {
 __device__ inline int take_tickets(const Handover& handover, unsigned count) {
   return static_cast<int>(atomicAdd(&handover.clock[1], count));
 }
-__device__ inline int take_ticket(const BandRun& run) { return take_tickets(run.handover, 1); }
 __device__ inline unsigned run_tag(const Handover& handover) {
   return *static_cast<volatile unsigned*>(handover.clock) + 1;
 }
-__device__ inline unsigned run_tag(const BandRun& run) { return run_tag(run.handover); }
 /// By one thread of every block (or cluster) after its last band; `parties` of them. The last one
 /// moves the clock on.
 __device__ inline void finish_run(const Handover& handover, unsigned parties) {
@@ -50,54 +53,94 @@ __device__ inline void finish_run(const Handover& handover, unsigned parties) {
     handover.clock[0] += 1;
   }
 }
-__device__ inline void finish_run(const BandRun& run, unsigned parties) {
-  finish_run(run.handover, parties);
-}
 
-/// What a config says of a band kernel, and how it is launched.
-struct BandsUse {
+/// What a config says of the kernels of a persistent schedule, and how they are launched.
+struct PersistentUse {
   std::string movement_name;  // what tells it from others of its schedule
   int threads = 0;
   std::size_t shared_bytes = 0;
   int producer_warps = 0;    // 0: the walking warp also copies
   int stages_in_flight = 0;  // at most, while one is computed
+};
+
+/// A launch of a run: as many blocks as find room, up to the bands that are left. One behind the
+/// first comes beside it (variants/device/dependent_launch.cuh).
+template <class Run, class... More>
+struct PersistentPart {
+  void (*kernel)(Run, More...);
   unsigned cluster = 1;
 };
 
-/// `Schedule` is that of B. `arguments` makes what the kernel takes besides the run, as a tuple.
-template <class Schedule, class B, class Kernel, class Arguments = NoArguments>
-ConfigOf<Problem> bands_config(const BandsUse& use, Kernel kernel, Arguments arguments = {}) {
+/// A config of the kernels of `parts`. `bands_of(problem)` counts bands; `run_of(problem, parties)`
+/// is what a kernel is given, parties being the blocks or clusters of all launches; `arguments`
+/// makes what it takes besides, as a tuple.
+template <class B, class Part, class BandsOf, class RunOf, class Arguments>
+ConfigOf<Problem> persistent_config(std::string_view schedule, const PersistentUse& use,
+                                    const std::vector<Part>& parts, BandsOf bands_of, RunOf run_of,
+                                    Arguments arguments) {
   ConfigOf<Problem> config;
-  const auto* function = reinterpret_cast<const void*>(kernel);
-  config.info.name = std::string(Schedule::name) + "/" + use.movement_name;
+  config.info.schedule = schedule;
+  config.info.name = config.info.schedule + "/" + use.movement_name;
+  for (const Part& part : parts) {
+    config.info.kernels.push_back(
+        {reinterpret_cast<const void*>(part.kernel), use.threads, use.shared_bytes,
+         static_cast<int>(part.cluster),
+         static_cast<std::size_t>(B::stage_bytes) * use.stages_in_flight});
+  }
+  config.prepare = [=](const Problem& p, const Device& device) -> Launch {
+    const int bands = bands_of(p);
+    int taken = 0;
+    unsigned parties = 0;
+    std::vector<FollowingShape> shapes;
+    for (const Part& part : parts) {
+      if (taken >= bands) break;
+      const auto* function = reinterpret_cast<const void*>(part.kernel);
+      const int cluster = static_cast<int>(part.cluster);
+      FollowingShape shape{{dim3(part.cluster), dim3(use.threads)}};
+      shape.dynamic_shared_bytes = use.shared_bytes;
+      shape.cluster_blocks = part.cluster;
+      allow_launch(function, shape);
+      const int room = std::min(resident_blocks(function, shape, device.sm_count),
+                                taken > 0 ? device.sm_count - taken : INT_MAX);
+      const int wanted = static_cast<int>(round_up(bands - taken, cluster));
+      const int blocks = std::min(wanted, room / cluster * cluster);
+      if (blocks < cluster && taken > 0) break;
+      shape.grid.x = static_cast<unsigned>(std::max(blocks, cluster));
+      shape.early = taken > 0;
+      taken += static_cast<int>(shape.grid.x);
+      parties += shape.grid.x / part.cluster;
+      shapes.push_back(shape);
+    }
+    return [=, run = run_of(p, parties), extra = arguments(p)](Stream stream) {
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        std::apply(
+            [&](const auto&... more) { launch(parts[i].kernel, shapes[i], stream, run, more...); },
+            extra);
+      }
+    };
+  };
+  return config;
+}
+
+template <class B, class... More, class Arguments = NoArguments>
+ConfigOf<Problem> bands_config(const PersistentUse& use, void (*kernel)(BandRun, More...),
+                               Arguments arguments = {}) {
+  ConfigOf<Problem> config = persistent_config<B>(
+      B::Schedule::name, use, std::vector{PersistentPart<BandRun, More...>{kernel}},
+      [](const Problem& p) { return B::bands(p.ref.rows); },
+      [](const Problem& p, unsigned) {
+        return BandRun{p.ref, p.score, p.penalty, p.handover};
+      },
+      arguments);
   config.info.geometry = {{"band_rows", B::rows},
                           {"step_columns", B::step_columns},
                           {"hand_columns", B::hand_columns},
-                          {"cluster", use.cluster}};
-  config.info.kernels = {{function, use.threads, use.shared_bytes, static_cast<int>(use.cluster),
-                          static_cast<std::size_t>(B::stage_bytes) * use.stages_in_flight}};
-  config.info.schedule = Schedule::name;
+                          {"cluster", 1}};
   config.info.movement = {{"stages", B::stages},
                           {"stage_bytes", B::stage_bytes},
                           {"batch", B::batch},
                           {"producer_warps", use.producer_warps},
                           {"depth", use.stages_in_flight}};
-  config.prepare = [=](const Problem& p, const Device& device) -> Launch {
-    LaunchShape shape;
-    shape.block = dim3(use.threads);
-    shape.dynamic_shared_bytes = use.shared_bytes;
-    shape.cluster_blocks = use.cluster;
-    shape.grid = dim3(use.cluster);
-    allow_launch(function, shape);
-    const long long resident = resident_blocks(function, shape, device.sm_count);
-    const long long wanted = round_up(B::bands(p.ref.rows), use.cluster);
-    const long long blocks = wanted < resident ? wanted : resident;
-    shape.grid = dim3(static_cast<unsigned>(blocks < use.cluster ? use.cluster : blocks));
-    return [=, extra = arguments(p)](Stream stream) {
-      const BandRun run{p.ref, p.score, p.penalty, p.handover};
-      std::apply([&](const auto&... more) { launch(kernel, shape, stream, run, more...); }, extra);
-    };
-  };
   return config;
 }
 

@@ -63,13 +63,6 @@ struct HeldLoader {
   __device__ void producer_commit() {}
 };
 
-template <class B, class W, int HELD>
-__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, W, BarrierPipeline<B, W>, HeldLoader<B, W, HELD>>(
-      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
-}
-
 /// columns-128: one stage is on its way to registers while others are in the ring.
 template <class B>
 struct HeldColumnLoader {
@@ -95,18 +88,11 @@ struct HeldColumnLoader {
   }
 };
 
-template <class B>
-__global__ void __launch_bounds__(column_threads) column_bands(ColumnRun run) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  move_columns<B, ColumnConsumer<B>, HeldColumnLoader<B>>(
-      run, *reinterpret_cast<ColumnStages<B>*>(memory));
-}
-
 template <int STAGES>
 ConfigOf<Problem> columns(const char* name) {
   using B = ColumnBands<STAGES>;
-  return columns_config<B>({name, column_threads, sizeof(ColumnStages<B>), column_copiers / 32, 1},
-                           std::vector<ColumnPart<>>{{column_bands<B>}});
+  return copied_columns_config<B, ColumnConsumer<B>, HeldColumnLoader<B>>(name, column_copiers / 32,
+                                                                          1);
 }
 
 template <class Schedule>
@@ -114,18 +100,18 @@ ConfigOf<Problem> tiles() {
   return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
 }
 
-template <class Schedule, int BATCH, int PRODUCERS, int HELD>
+template <int BATCH, int PRODUCERS, int HELD>
 ConfigOf<Problem> held(const char* name) {
-  using B = Bands<Schedule, BATCH, 4>;
+  using B = Bands<Bands128x32, BATCH, 4>;
   using W = Warps<PRODUCERS>;
-  return bands_config<Schedule, B>(
-      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
+  return copied_bands_config<B, W, BarrierPipeline<B, W>, HeldLoader<B, W, HELD>>(name, PRODUCERS,
+                                                                                  HELD);
 }
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::baseline,
-    {tiles<Iso>(), columns<7>("7-stages"), held<Bands128x32, 1, 6, 4>("6-warps-hold-4"),
-     held<Bands128x32, 2, 6, 2>("6-warps-hold-2-pairs"), tiles<IsoPairs>()});
+    {tiles<Iso>(), columns<7>("7-stages"), held<1, 6, 4>("6-warps-hold-4"),
+     held<2, 6, 2>("6-warps-hold-2-pairs"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

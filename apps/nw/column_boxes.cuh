@@ -6,8 +6,7 @@
 
 #include "apps/nw/column_walk.cuh"
 #include "apps/nw/tma_stages.cuh"
-#include "variants/ptx/mbarrier_again.cuh"
-#include "variants/ptx/warp_wait.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::nw {
 
@@ -151,13 +150,15 @@ __global__ void __launch_bounds__(column_box_threads, 1)
   wait_for_predecessor();  // a run ends with its last launch
 }
 
-template <class B, int CLUSTER>
-ColumnPart<CUtensorMap, CUtensorMap> column_part() {
-  return {column_boxes<B, CLUSTER>, CLUSTER};
-}
-template <class B>
-std::tuple<CUtensorMap, CUtensorMap> maps_of_columns(const Problem& p) {
-  return tensor_maps(p, B::stage_rows, B::columns);
+/// A launch for each of CLUSTERS.
+template <int STAGES, int... CLUSTERS>
+ConfigOf<Problem> columns_by_boxes(const char* name) {
+  using B = ColumnBands<STAGES>;
+  using Part = ColumnPart<CUtensorMap, CUtensorMap>;
+  return columns_config<B>(
+      {name, column_box_threads, sizeof(ColumnBoxes<B>), 1, STAGES - 2},
+      std::vector{Part{column_boxes<B, CLUSTERS>, CLUSTERS}...},
+      [](const Problem& p) { return tensor_maps(p, B::stage_rows, B::columns); });
 }
 
 }  // namespace amasia::nw

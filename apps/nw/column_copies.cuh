@@ -6,7 +6,7 @@
 #pragma once
 
 #include "apps/nw/column_walk.cuh"
-#include "variants/ptx/named_stages.cuh"
+#include "variants/ptx/named_barrier.cuh"
 
 namespace amasia::nw {
 
@@ -146,6 +146,20 @@ __device__ __forceinline__ void move_columns(const ColumnRun& run, ColumnStages<
     __syncthreads();
   }
   if (threadIdx.x == 0) finish_run(run.handover, run.parties);
+}
+
+template <class B, class Consumer, class Loader>
+__global__ void __launch_bounds__(column_threads) copied_columns(ColumnRun run) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  move_columns<B, Consumer, Loader>(run, *reinterpret_cast<ColumnStages<B>*>(memory));
+}
+
+/// A config of it. `producers`: warps that copy ref.
+template <class B, class Consumer, class Loader>
+ConfigOf<Problem> copied_columns_config(const char* name, int producers, int stages_in_flight) {
+  return columns_config<B>(
+      {name, column_threads, sizeof(ColumnStages<B>), producers, stages_in_flight},
+      std::vector<ColumnPart<>>{{copied_columns<B, Consumer, Loader>}});
 }
 
 }  // namespace amasia::nw

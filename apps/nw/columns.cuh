@@ -11,22 +11,17 @@
 //   in the block to the left   that block's walker writes straight into the ring (dsm)
 #pragma once
 
-#include <algorithm>
 #include <climits>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "apps/nw/link.cuh"
-#include "variants/device/dependent_launch.cuh"
-#include "variants/ptx/cluster_relaxed.cuh"
+#include "variants/ptx/cluster.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
 
 inline constexpr int no_score = INT_MIN;  // check_range() keeps scores above it
 inline constexpr int ring_rows = 512;     // a power of two
-inline constexpr int column_stage_rows = 32;
 
 /// Arguments of a launch.
 struct ColumnRun {
@@ -159,7 +154,7 @@ struct ColumnLink {
     return four;
   }
   /// Until four scores are there. Here and below the lanes leave the loop by vote, all at once: the
-  /// compiler has to know that they stay together (variants/ptx/warp_wait.cuh).
+  /// compiler has to know that they stay together (variants/ptx/mbarrier.cuh).
   __device__ static int4 await(unsigned at) {
     int4 four;
     asm volatile(
@@ -223,32 +218,21 @@ struct ColumnLink {
   }
 };
 
-/// Launches of a run, one after another: each has a kernel, and as many blocks as find room, up to
-/// the bands that are left. A launch behind the first comes beside it (variants/device/
-/// dependent_launch.cuh).
 template <class... More>
-struct ColumnPart {
-  void (*kernel)(ColumnRun, More...);
-  unsigned cluster = 1;
-};
-
-/// What a config says of its kernels, and how they are launched.
-struct ColumnsUse {
-  std::string movement_name;
-  int threads = 0;
-  std::size_t shared_bytes = 0;
-  int producer_warps = 0;    // 0: the walking warp copies ref
-  int stages_in_flight = 0;  // at most, while one is walked
-};
+using ColumnPart = PersistentPart<ColumnRun, More...>;
 
 /// `arguments` makes what the kernels take besides the run, as a tuple.
 template <class B, class Arguments = NoArguments, class... More>
-ConfigOf<Problem> columns_config(const ColumnsUse& use,
+ConfigOf<Problem> columns_config(const PersistentUse& use,
                                  const std::vector<ColumnPart<More...>>& parts,
                                  Arguments arguments = {}) {
-  ConfigOf<Problem> config;
-  config.info.schedule = Columns128::name;
-  config.info.name = std::string(Columns128::name) + "/" + use.movement_name;
+  ConfigOf<Problem> config = persistent_config<B>(
+      Columns128::name, use, parts, [](const Problem& p) { return B::bands(p.ref.columns); },
+      [](const Problem& p, unsigned parties) {
+        return ColumnRun{p.ref,         p.score, p.penalty, p.handover, B::pitch(p.ref.rows),
+                         4 * p.penalty, parties};
+      },
+      arguments);
   config.info.geometry = {{"band_columns", B::columns},
                           {"step_columns", 4},
                           {"hand_rows", 4},
@@ -257,46 +241,6 @@ ConfigOf<Problem> columns_config(const ColumnsUse& use,
                           {"stage_bytes", B::stage_bytes},
                           {"producer_warps", use.producer_warps},
                           {"depth", use.stages_in_flight}};
-  for (const ColumnPart<More...>& part : parts) {
-    config.info.kernels.push_back(
-        {reinterpret_cast<const void*>(part.kernel), use.threads, use.shared_bytes,
-         static_cast<int>(part.cluster),
-         static_cast<std::size_t>(B::stage_bytes) * use.stages_in_flight});
-  }
-  config.prepare = [=](const Problem& p, const Device& device) -> Launch {
-    const int bands = B::bands(p.ref.columns);
-    int taken = 0;
-    unsigned parties = 0;
-    std::vector<FollowingShape> shapes;
-    for (const ColumnPart<More...>& part : parts) {
-      if (taken >= bands) break;
-      const auto* function = reinterpret_cast<const void*>(part.kernel);
-      const int cluster = static_cast<int>(part.cluster);
-      FollowingShape shape{{dim3(part.cluster), dim3(use.threads)}};
-      shape.dynamic_shared_bytes = use.shared_bytes;
-      shape.cluster_blocks = part.cluster;
-      allow_launch(function, shape);
-      const int room = std::min(resident_blocks(function, shape, device.sm_count),
-                                taken > 0 ? device.sm_count - taken : INT_MAX);
-      const int wanted = static_cast<int>(round_up(bands - taken, cluster));
-      const int blocks = std::min(wanted, room / cluster * cluster);
-      if (blocks < cluster && taken > 0) break;
-      shape.grid.x = static_cast<unsigned>(std::max(blocks, cluster));
-      shape.early = taken > 0;
-      taken += static_cast<int>(shape.grid.x);
-      parties += shape.grid.x / part.cluster;
-      shapes.push_back(shape);
-    }
-    return [=, extra = arguments(p)](Stream stream) {
-      const ColumnRun run{p.ref,         p.score, p.penalty, p.handover, B::pitch(p.ref.rows),
-                          4 * p.penalty, parties};
-      for (std::size_t i = 0; i < shapes.size(); ++i) {
-        std::apply(
-            [&](const auto&... more) { launch(parts[i].kernel, shapes[i], stream, run, more...); },
-            extra);
-      }
-    };
-  };
   return config;
 }
 

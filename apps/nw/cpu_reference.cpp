@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/nw/alignment.hpp"
-#include "apps/nw/instance.hpp"
+#include "apps/common/exact.hpp"
+#include "apps/nw/scores.hpp"
 
 namespace amasia::nw {
 
@@ -55,22 +55,9 @@ std::vector<std::int64_t> scores_by_relaxation(const Sequences& s, int penalty) 
 
 void compare_row(const int* got, const std::vector<int>& expected, std::int64_t row,
                  Verdict& verdict) {
-  verdict.norm = "exact";
-  verdict.checked += static_cast<std::int64_t>(expected.size());
-  if (!std::equal(expected.begin(), expected.end(), got)) {
-    for (std::size_t c = 0; c < expected.size(); ++c) {
-      if (got[c] == expected[c]) continue;
-      ++verdict.mismatches;
-      if (verdict.first_mismatches.size() < 5) {
-        std::string text = "(row ";
-        text += std::to_string(row) + ", column " + std::to_string(c) + "): got ";
-        text += std::to_string(got[c]) + ", expected " + std::to_string(expected[c]);
-        verdict.first_mismatches.push_back(std::move(text));
-      }
-    }
-  }
-  verdict.error = static_cast<double>(verdict.mismatches);
-  verdict.passed = verdict.mismatches == 0;
+  compare_exactly<int>(verdict, {got, expected.size()}, expected, [row](std::size_t c) {
+    return "row " + std::to_string(row) + ", column " + std::to_string(c);
+  });
 }
 
 Verdict check_references(const Parameters& p, std::uint64_t seed) {

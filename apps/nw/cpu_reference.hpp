@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "apps/nw/nw.hpp"
-#include "apps/nw/sequences.hpp"
 
 namespace amasia::nw {
 

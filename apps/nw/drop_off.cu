@@ -7,8 +7,7 @@
 //   the warp that computes also issues the copies, 16 bytes each where a line has 128. A batch does
 //   not change what a lane asks for: pairs only halve the barriers at which scores are taken away.
 #include "apps/nw/diagonals.cuh"
-#include "apps/nw/own_columns.cuh"
-#include "apps/nw/private_stages.cuh"
+#include "apps/nw/own_copies.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {
@@ -73,25 +72,10 @@ __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
       [&](int, const Tile16& tile) { store_scores(shared.scores, run, tile); });
 }
 
-template <class B, class W>
-__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, W, PrivatePipeline<B, W>, NoLoader<B, W>>(
-      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
-}
-
-template <class B, int AHEAD>
-__global__ void __launch_bounds__(column_threads) column_bands(ColumnRun run) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  move_columns<B, OwnColumns<B, AHEAD>, NoColumnLoader<B>>(
-      run, *reinterpret_cast<ColumnStages<B>*>(memory));
-}
-
 template <int STAGES, int AHEAD>
 ConfigOf<Problem> columns(const char* name) {
   using B = ColumnBands<STAGES>;
-  return columns_config<B>({name, column_threads, sizeof(ColumnStages<B>), 0, AHEAD},
-                           std::vector<ColumnPart<>>{{column_bands<B, AHEAD>}});
+  return copied_columns_config<B, OwnColumns<B, AHEAD>, NoColumnLoader<B>>(name, 0, AHEAD);
 }
 
 template <class Schedule, int DEPTH>
@@ -100,18 +84,17 @@ ConfigOf<Problem> tiles(const char* name) {
                                     sizeof(int) * tile16 * (DEPTH + 1));
 }
 
-template <class Schedule, int BATCH, int STAGES>
+template <int BATCH, int STAGES>
 ConfigOf<Problem> slots(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES>;
+  using B = Bands<Bands128x32, BATCH, STAGES>;
   using W = Warps<3>;
-  BandsUse use{name, W::block_threads, sizeof(BandSharedStorage<B>), 0, STAGES - 3};
-  return bands_config<Schedule, B>(use, bands<B, W>);
+  return copied_bands_config<B, W, PrivatePipeline<B, W>, NoLoader<B, W>>(name, 0, STAGES - 3);
 }
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::drop_off,
-    {tiles<Iso, 7>(""), columns<7, 3>("7-stages"), slots<Bands128x32, 1, 6>("6-stages"),
-     slots<Bands128x32, 2, 6>("6-stages-pairs"), tiles<IsoPairs, 7>(""), tiles<Iso, 1>("1-row")});
+    {tiles<Iso, 7>(""), columns<7, 3>("7-stages"), slots<1, 6>("6-stages"),
+     slots<2, 6>("6-stages-pairs"), tiles<IsoPairs, 7>(""), tiles<Iso, 1>("1-row")});
 
 }  // namespace
 }  // namespace amasia::nw

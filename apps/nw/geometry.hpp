@@ -57,8 +57,9 @@ struct Diagonals {
 /// The walk asks for the row above one hand-over before it needs it. The answer takes 300 to 500
 /// cycles (L2 of an H200), so the 8 steps of a hand-over are enough; to ask earlier keeps the band
 /// further behind the one above it.
-template <class Schedule, int BATCH, int STAGES>
+template <class SCHEDULE, int BATCH, int STAGES>
 struct Bands {
+  using Schedule = SCHEDULE;
   static constexpr int lane_rows = Schedule::lane_rows;
   static constexpr int step_columns = 4;
   static constexpr int rows = 32 * lane_rows;

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "apps/common/device_instance.cuh"
+#include "apps/common/verification_report.cuh"
 #include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/geometry.hpp"
-#include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
-#include "apps/nw/recurrence_check.cuh"
-#include "apps/nw/sequences.hpp"
-#include "harness/registry.hpp"
-#include "variants/device/cuda.hpp"
+#include "apps/nw/scores.hpp"
 #include "variants/device/launch.hpp"
-#include "variants/geometry/ring.hpp"
 
 namespace amasia::nw {
 namespace {
@@ -32,6 +29,76 @@ __global__ void fill_ref(Grid<int> ref, const signed char* rows, const signed ch
   for (std::int64_t row = blockIdx.y; row < ref.rows; row += gridDim.y) {
     ref.at(row, column) = letter >= 0 ? table.score[rows[row]][letter] : pad_ref;
   }
+}
+
+// Verification of a whole matrix of scores on the device, exact and in one pass.
+//
+// The recurrence of nw.hpp determines all scores from the borders. If every stored score is what it
+// makes of its three stored (or border) neighbours, then every one is right: by induction, along
+// the rows from the first cell on. So all cells can be looked at in parallel, and the first wrong
+// one of any chain of errors is found at its place, however consistent the rest is. Substitution
+// scores are looked up from the letters, not read from `ref`, which is what the kernels read.
+struct CheckedScores {
+  Grid<int> score;
+  const signed char* rows = nullptr;  // letters, on the device
+  const signed char* cols = nullptr;
+  int penalty = 0;
+};
+
+constexpr int check_threads = 256;
+constexpr int check_rows = 64;  // that a block goes down, keeping what it read of the last
+
+__global__ void check_recurrence(CheckedScores s, Substitution table, VerificationReport* report) {
+  __shared__ int substitution[letters][letters];
+  for (int i = threadIdx.x; i < letters * letters; i += check_threads) {
+    substitution[i / letters][i % letters] = table.score[i / letters][i % letters];
+  }
+  __syncthreads();
+  const std::int64_t c = std::int64_t{blockIdx.x} * check_threads + threadIdx.x;
+  if (c >= s.score.columns) return;
+  const int letter = s.cols[c];
+  // 64 bits: what is wrong may be anything, and must not wrap around to what is right.
+  const auto at = [&s](std::int64_t row, std::int64_t column) -> long long {
+    if (row < 0) return border(column + 1, s.penalty);
+    if (column < 0) return border(row + 1, s.penalty);
+    return s.score.at(row, column);
+  };
+  const std::int64_t strips = ceil_div(s.score.rows, check_rows);
+  for (std::int64_t strip = blockIdx.y; strip < strips; strip += gridDim.y) {
+    const std::int64_t first = strip * check_rows;
+    const std::int64_t end = first + check_rows < s.score.rows ? first + check_rows : s.score.rows;
+    long long north_west = at(first - 1, c - 1), north = at(first - 1, c);
+    for (std::int64_t r = first; r < end; ++r) {
+      const long long west = at(r, c - 1), got = s.score.at(r, c);
+      const long long diagonal = north_west + substitution[s.rows[r]][letter];
+      const long long gap = (north > west ? north : west) - s.penalty;
+      const long long expected = diagonal > gap ? diagonal : gap;
+      if (got != expected) {
+        const double difference =
+            static_cast<double>(got > expected ? got - expected : expected - got);
+        report->add(difference, 0, {r, c, static_cast<double>(got), static_cast<double>(expected)});
+      }
+      north_west = west;
+      north = got;
+    }
+  }
+}
+
+/// Synchronous. A mismatch says what the stored neighbours ask for.
+Verdict verdict_of(const CheckedScores& s) {
+  const DeviceReport report;
+  LaunchShape shape;
+  // 65535: the limit of a grid's second dimension.
+  const std::int64_t strips = ceil_div(s.score.rows, check_rows);
+  shape.grid = dim3(static_cast<unsigned>(ceil_div(s.score.columns, check_threads)),
+                    static_cast<unsigned>(std::min<std::int64_t>(strips, 65535)));
+  shape.block = dim3(check_threads);
+  launch(check_recurrence, shape, nullptr, s, blosum62, report.data());
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  Verdict verdict;
+  verdict.norm = "exact";
+  verdict.checked = s.score.rows * s.score.columns;
+  return report.complete(verdict, "got");
 }
 
 class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
@@ -96,17 +163,11 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
   const Sequences& sequences() const override { return sequences_; }
   std::vector<int> score_rows(std::int64_t first, std::int64_t count) const override {
     std::vector<int> rows(static_cast<std::size_t>(count * cols_));
-    fetch(first, count, rows.data());
+    download_rows(Grid<int>{score_.data() + first * pitch_, count, cols_, pitch_}, rows.data());
     return rows;
   }
 
  private:
-  void fetch(std::int64_t first, std::int64_t count, int* rows) const {
-    const std::size_t bytes = cols_ * sizeof(int);
-    AMASIA_CUDA(cudaMemcpy2D(rows, bytes, score_.data() + first * pitch_, pitch_ * sizeof(int),
-                             bytes, count, cudaMemcpyDeviceToHost));
-  }
-
   Verdict compare_all() const {
     Verdict verdict;
     std::vector<int> expected = border_row(cols_, problem_.penalty);
@@ -127,10 +188,7 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
   Problem problem_;
 };
 
-const bool registered = register_instance_factory(
-    "nw", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("nw");
 
 }  // namespace
 }  // namespace amasia::nw

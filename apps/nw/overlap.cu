@@ -5,8 +5,7 @@
 // rows are waited for when the wavefront gets there.
 //
 // Bands: a pipeline of stages along the band. What is not being computed or stored is in flight.
-#include "apps/nw/async_columns.cuh"
-#include "apps/nw/async_stages.cuh"
+#include "apps/nw/async_loaders.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
@@ -61,13 +60,6 @@ __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
       [&](int, const Tile16& tile) { store_scores(shared.scores, run, tile); });
 }
 
-template <class B, class W>
-__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, W, BarrierPipeline<B, W>, AsyncLoader<B, W, B::stages - 4>>(
-      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
-}
-
 template <class Schedule>
 ConfigOf<Problem> tiles() {
   return diagonals_config<Schedule>(
@@ -76,18 +68,10 @@ ConfigOf<Problem> tiles() {
       Schedule::tiles * sizeof(RefTile));
 }
 
-template <class Schedule, int BATCH, int STAGES, int PRODUCERS = 3>
-ConfigOf<Problem> ring(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES>;
-  using W = Warps<PRODUCERS>;
-  return bands_config<Schedule, B>(
-      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, STAGES - 3}, bands<B, W>);
-}
-
 const bool registered = register_variant<Problem>(
     "nw", Strategy::overlap,
-    {tiles<Iso>(), async_columns<7, 3>("7-stages"), ring<Bands128x32, 1, 12>("12-stages"),
-     ring<Bands128x32, 1, 6>("6-stages"), ring<Bands128x32, 2, 6, 6>("6-stages-pairs-6-warps"),
+    {tiles<Iso>(), async_columns<7, 3>("7-stages"), async_bands<1, 12, 8, 3>("12-stages"),
+     async_bands<1, 6, 2, 3>("6-stages"), async_bands<2, 6, 2, 6>("6-stages-pairs-6-warps"),
      tiles<IsoPairs>()});
 
 }  // namespace

@@ -4,8 +4,7 @@
 // - iso: the original tile, copied in 16-byte pieces.
 // - bands: producer warps ask for a stage and wait for it in the same period: with one period of
 //   the walker to hide it, a latency under load is just about covered.
-#include "apps/nw/async_columns.cuh"
-#include "apps/nw/async_stages.cuh"
+#include "apps/nw/async_loaders.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
@@ -31,30 +30,15 @@ __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
       [&](int, const Tile16& tile) { store_scores(shared.scores, run, tile); });
 }
 
-template <class B, class W>
-__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, W, BarrierPipeline<B, W>, AsyncLoader<B, W, 0>>(
-      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
-}
-
 template <class Schedule>
 ConfigOf<Problem> tiles() {
   return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
 }
 
-template <class Schedule, int BATCH, int PRODUCERS>
-ConfigOf<Problem> stages4(const char* name) {
-  using B = Bands<Schedule, BATCH, 4>;
-  using W = Warps<PRODUCERS>;
-  return bands_config<Schedule, B>(
-      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, 1}, bands<B, W>);
-}
-
 const bool registered =
     register_variant<Problem>("nw", Strategy::register_bypass,
                               {tiles<Iso>(), async_columns<7, 0>("7-stages"),
-                               stages4<Bands128x32, 2, 6>("6-warps-pairs"), tiles<IsoPairs>()});
+                               async_bands<2, 4, 0, 6>("6-warps-pairs"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

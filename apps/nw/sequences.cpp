@@ -1,5 +1,5 @@
 // BLOSUM62, and the sequences: Rodinia's generator, ours, files.
-#include "apps/nw/sequences.hpp"
+#include "apps/nw/nw.hpp"
 
 #include "inputs/formats/sequences.hpp"
 

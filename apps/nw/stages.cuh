@@ -7,7 +7,7 @@
 #pragma once
 
 #include "apps/nw/walk.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
@@ -103,11 +103,11 @@ struct Chunks {
 ///   producer_commit()                before the barrier that lets the walker look into stage k + 2
 template <class B, class W, class Pipeline, class Loader>
 __device__ __forceinline__ void move_bands(const BandRun& run, BandSharedStorage<B>& shared) {
-  const unsigned tag = run_tag(run);
+  const unsigned tag = run_tag(run.handover);
   const int bands = B::bands(run.ref.rows), periods = B::periods(run.ref.columns);
   const int producer = W::producer_of(static_cast<int>(threadIdx.x));
   for (;;) {
-    if (threadIdx.x == 0) shared.ticket = take_ticket(run);
+    if (threadIdx.x == 0) shared.ticket = take_tickets(run.handover, 1);
     __syncthreads();
     const int band = shared.ticket;
     if (band >= bands) break;
@@ -142,7 +142,21 @@ __device__ __forceinline__ void move_bands(const BandRun& run, BandSharedStorage
     // Epilogue
     __syncthreads();
   }
-  if (threadIdx.x == 0) finish_run(run, gridDim.x);
+  if (threadIdx.x == 0) finish_run(run.handover, gridDim.x);
+}
+
+template <class B, class W, class Pipeline, class Loader>
+__global__ void __launch_bounds__(W::block_threads) copied_bands(BandRun run) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  move_bands<B, W, Pipeline, Loader>(run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
+}
+
+/// A config of it. `producers`: warps that copy ref.
+template <class B, class W, class Pipeline, class Loader>
+ConfigOf<Problem> copied_bands_config(const char* name, int producers, int stages_in_flight) {
+  return bands_config<B>(
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), producers, stages_in_flight},
+      copied_bands<B, W, Pipeline, Loader>);
 }
 
 }  // namespace amasia::nw

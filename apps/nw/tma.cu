@@ -68,14 +68,14 @@ __global__ void __launch_bounds__(tma_threads)
   auto& shared = *reinterpret_cast<TmaSharedStorage<B>*>(bytes);
   // Prologue
   init_pipeline(shared);
-  const unsigned tag = run_tag(run);
+  const unsigned tag = run_tag(run.handover);
   const int count = B::bands(run.ref.rows);
   TmaConsumer<B> consumer(shared, run.ref.columns);
   TmaProducer<B> producer(shared, ref_map, score_map, run.ref.columns);
   WordLink<B> link(run, tag);
   // Main loop
   for (;;) {
-    if (threadIdx.x == 0) shared.ticket = take_ticket(run);
+    if (threadIdx.x == 0) shared.ticket = take_tickets(run.handover, 1);
     __syncthreads();
     const int band = shared.ticket;
     if (band >= count) break;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(tma_threads)
     __syncthreads();
   }
   // Epilogue
-  if (threadIdx.x == 0) finish_run(run, gridDim.x);
+  if (threadIdx.x == 0) finish_run(run.handover, gridDim.x);
 }
 
 template <class Schedule>
@@ -98,25 +98,18 @@ ConfigOf<Problem> tiles() {
       [](const Problem& p) { return tensor_maps(p, tile16, tile16); });
 }
 
-template <class Schedule, int BATCH, int STAGES>
+template <int BATCH, int STAGES>
 ConfigOf<Problem> ring(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES>;
-  return bands_config<Schedule, B>(
+  using B = Bands<Bands128x32, BATCH, STAGES>;
+  return bands_config<B>(
       {name, tma_threads, sizeof(TmaSharedStorage<B>), tma_producers, STAGES - 3}, bands<B>,
-      maps_of_bands<B>);
-}
-
-template <int STAGES>
-ConfigOf<Problem> columns(const char* name) {
-  using B = ColumnBands<STAGES>;
-  return columns_config<B>({name, column_box_threads, sizeof(ColumnBoxes<B>), 1, STAGES - 2},
-                           std::vector{column_part<B, 1>()}, maps_of_columns<B>);
+      [](const Problem& p) { return tensor_maps(p, B::group_rows, B::tile_columns); });
 }
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::tma,
-    {tiles<Iso>(), columns<7>("7-stages"), ring<Bands128x32, 1, 12>("12-stages"),
-     ring<Bands128x32, 2, 6>("6-stages-pairs"), tiles<IsoPairs>()});
+    {tiles<Iso>(), columns_by_boxes<7, 1>("7-stages"), ring<1, 12>("12-stages"),
+     ring<2, 6>("6-stages-pairs"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

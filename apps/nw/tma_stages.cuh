@@ -6,7 +6,7 @@
 
 #include "apps/nw/walk.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -30,18 +30,12 @@ inline constexpr int tma_producers = 2;
 inline constexpr int tma_threads = 32 + 32 * tma_producers;
 __device__ inline bool is_producer() { return threadIdx.x >= 32 && threadIdx.x % 32 == 0; }
 
-/// Stages of a walk in the pipeline: those filled, and one of nothing that the last lanes run into.
-template <class B>
-AMASIA_HD constexpr int stages_of_walk(std::int64_t columns) {
-  return B::periods(columns);
-}
-
 /// The walker's side. Addresses instead of a PipelineState: a walk has no instruction to spare.
 template <class B>
 struct TmaConsumer {
   static constexpr bool only_meets_at_barriers = false;
   const unsigned first, end_of_stages, full, empty;
-  const int stages;
+  const int stages;                // of a walk: those filled, and one that the last lanes run into
   unsigned before, now, ahead;     // stages k - 1, k and k + 1
   unsigned before_empty;           // empty of stage k - 1
   unsigned ahead_full, phase = 0;  // full of stage k + 1 and the phase of its use
@@ -52,7 +46,7 @@ struct TmaConsumer {
         end_of_stages(first + B::stages * B::stage_bytes),
         full(held(async::shared_address(shared.full))),
         empty(held(async::shared_address(shared.empty))),
-        stages(held(stages_of_walk<B>(columns))),
+        stages(held(B::periods(columns))),
         before(end_of_stages - B::stage_bytes),
         now(first),
         ahead(first + B::stage_bytes),
@@ -122,7 +116,7 @@ struct TmaProducer {
       : shared(s),
         ref(r),
         score(to),
-        stages(stages_of_walk<B>(columns)),
+        stages(B::periods(columns)),
         tiles(B::tiles(columns)),
         first_group(threadIdx.x / 32 - 1) {}
 
@@ -185,10 +179,6 @@ struct TmaProducer {
 inline std::tuple<CUtensorMap, CUtensorMap> tensor_maps(const Problem& p, int rows, int columns) {
   const Grid<const int> score{p.score.data, p.score.rows, p.score.columns, p.score.pitch};
   return {tensor_map(p.ref, rows, columns), tensor_map(score, rows, columns)};
-}
-template <class B>
-std::tuple<CUtensorMap, CUtensorMap> maps_of_bands(const Problem& p) {
-  return tensor_maps(p, B::group_rows, B::tile_columns);
 }
 
 }  // namespace amasia::nw

@@ -2,9 +2,9 @@
 #include <limits>
 #include <memory>
 
+#include "apps/common/parameters.hpp"
 #include "apps/pathfinder/cpu_reference.hpp"
 #include "apps/pathfinder/input.hpp"
-#include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "apps/pathfinder/schedules.hpp"
 #include "harness/registry.hpp"
@@ -51,10 +51,6 @@ std::int64_t device_bytes(std::int64_t rows, std::int64_t cols) {
 
 namespace {
 
-std::map<std::string, std::string> extent(std::int64_t rows, std::int64_t cols) {
-  return {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}};
-}
-
 class Pathfinder : public App {
  public:
   std::string_view name() const override { return "pathfinder"; }
@@ -92,7 +88,9 @@ class Pathfinder : public App {
         break;
     }
     std::vector<Parameters> result;
-    for (const auto& [rows, cols] : extents) result.emplace_back(parameters(), extent(rows, cols));
+    for (const auto& [rows, cols] : extents) {
+      result.push_back(size_of(parameters(), {{"rows", rows}, {"cols", cols}}));
+    }
     return result;
   }
 

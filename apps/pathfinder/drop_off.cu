@@ -6,7 +6,7 @@
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "variants/copies/sliding_tile.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/cp_async.cuh"
 #include "variants/ptx/shared_memory.cuh"
 

@@ -4,12 +4,11 @@
 // iso     Blocks of a cluster are side by side without halo. After each row a block's outermost
 //         threads send their cost to the neighbour (st.async), whose mbarrier counts it in. That
 //         makes 2008 columns per cluster in place of 8 * 216 = 1728, for a message latency per row.
-// strips  The group is the cluster. The inner exchange crosses blocks, by words (cluster_words.cuh)
-//         in tall schedules and by messages (cluster_mail.cuh) in wide ones. So only a cluster's
+// strips  The group is the cluster. The inner exchange crosses blocks, by words in tall
+//         schedules and by messages in wide ones (cluster_exchange.cuh). So only a cluster's
 //         two ends need the wide halo and the trip through L2, and they make it less often than
 //         blocks that work alone. The wall comes by tensor map, as in tma.
-#include "apps/pathfinder/cluster_mail.cuh"
-#include "apps/pathfinder/cluster_words.cuh"
+#include "apps/pathfinder/cluster_exchange.cuh"
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
@@ -96,16 +95,10 @@ template <class S>
 using Mail = std::conditional_t<S::tall, ClusterWords<S>, ClusterMail<S>>;
 
 template <class S>
-struct SharedStorage {
-  typename TmaWall<S>::Storage wall;
-  typename Mail<S>::Storage mail;
-};
-
-template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
+  auto& shared = *reinterpret_cast<SharedStorage<S, TmaWall<S>, Mail<S>>*>(memory);
   TmaWall<S>::prepare(shared.wall);
   Mail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
@@ -126,7 +119,7 @@ ConfigOf<Problem> strips_in_clusters() {
   using S = Strips<Schedule, M>;
   using Box = typename TmaWall<S>::Box;
   return strips_config<S>(
-      "", strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      "", strips<S>, sizeof(SharedStorage<S, TmaWall<S>, Mail<S>>), TmaWall<S>::stages_in_flight,
       [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 

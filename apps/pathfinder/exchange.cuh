@@ -1,18 +1,50 @@
 // What windows of strips tell each other: the costs that a window keeps and its neighbours lack.
-// Inside a block through shared memory (BlockMail; dsm.cu has the same for a cluster), between
-// groups through words in global memory that carry their epoch along.
+// Inside a block through shared memory (BlockMail; cluster_exchange.cuh has the same for a
+// cluster), between groups through words in global memory that carry their epoch along.
 #pragma once
 
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
-#include "apps/pathfinder/whole_warp.cuh"
+#include "variants/ptx/guarded_asm.cuh"
 #include "variants/ptx/opaque.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 
+// Warps that the compiler, too, knows to be converged. Where it cannot prove that all lanes take
+// the same branch, it compiles every later shuffle twice, for converged and for divergent lanes,
+// with a test in front. That doubles the machine code and adds instructions between two rows of a
+// tall grid, where each costs time.
+inline constexpr unsigned all_lanes = 0xffffffffu;
+
+/// The calling warp's number in its block. A choice by it is one of whole warps, which one by
+/// threadIdx.x is not for the compiler.
+__device__ inline int warp_of_block() {
+  return __shfl_sync(all_lanes, static_cast<int>(threadIdx.x) / 32, 0);
+}
+
+/// tma::wait_at() for a whole warp, which leaves it together.
+__device__ inline void wait_together(unsigned barrier, unsigned parity) {
+  int done = 1;
+  do {
+    AMASIA_SM90_ASM(
+        "{\n"
+        ".reg .pred complete;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 complete, [%1], %2;\n"
+        "selp.s32 %0, 1, 0, complete;\n"
+        "}\n"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  } while (!__all_sync(all_lanes, done));
+}
+
 /// A lane's columns in pieces of four: everything is stored, sent and asked for in pieces.
 using Piece = int4;
+
+__device__ inline unsigned long long word_of(int cost, unsigned epoch) {
+  return static_cast<unsigned long long>(epoch) << 32 | static_cast<unsigned>(cost);
+}
 
 /// Publishes four costs, where they are wanted: instructions with a predicate, because a branch
 /// costs a warp that is alone on its scheduler 25 cycles. One 8-byte word carries a cost and its
@@ -20,9 +52,6 @@ using Piece = int4;
 /// reader that sees the epoch has the cost that was stored with it.
 __device__ inline void store_words(unsigned long long* words, Piece cost, unsigned epoch,
                                    bool wanted) {
-  const auto word = [epoch](int value) {
-    return static_cast<unsigned long long>(epoch) << 32 | static_cast<unsigned>(value);
-  };
   asm volatile(
       "{\n"
       ".reg .pred wanted;\n"
@@ -30,7 +59,8 @@ __device__ inline void store_words(unsigned long long* words, Piece cost, unsign
       "@wanted st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n"
       "@wanted st.relaxed.gpu.global.v2.u64 [%0 + 16], {%3, %4};\n"
       "}\n" ::"l"(words),
-      "l"(word(cost.x)), "l"(word(cost.y)), "l"(word(cost.z)), "l"(word(cost.w)), "r"(int{wanted})
+      "l"(word_of(cost.x, epoch)), "l"(word_of(cost.y, epoch)), "l"(word_of(cost.z, epoch)),
+      "l"(word_of(cost.w, epoch)), "r"(int{wanted})
       : "memory");
 }
 

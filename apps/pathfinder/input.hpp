@@ -1,4 +1,5 @@
-// The timed input on the host: generated, or read from a file; and what is written to files.
+// The timed input on the host: generated, or read from a file; the result as the host gets it, and
+// what is written to files.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,14 @@ class InputWalls {
 /// largest_wall(rows) in magnitude.
 std::vector<std::int32_t> read_wall_file(const std::string& path, std::int64_t rows,
                                          std::int64_t cols);
+
+/// What the host can ask of the device instance.
+class ResultSource {
+ public:
+  virtual ~ResultSource() = default;
+  virtual std::vector<int> last_row() const = 0;  // of the last run, (cols)
+  virtual std::uint64_t seed() const = 0;
+};
 
 /// Writes the last row: cols lines of one cost each. Throws UsageError when the file cannot be
 /// written completely.

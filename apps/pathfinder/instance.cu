@@ -3,15 +3,12 @@
 #include <map>
 #include <optional>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/pathfinder/cpu_reference.hpp"
 #include "apps/pathfinder/input.hpp"
-#include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "apps/pathfinder/walls.hpp"
-#include "harness/registry.hpp"
-#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
-#include "variants/geometry/ring.hpp"
 
 namespace amasia::pathfinder {
 namespace {
@@ -141,13 +138,9 @@ class DeviceInstance : public InstanceOf<Problem>, public ResultSource {
     shape.grid = dim3(static_cast<unsigned>(ceil_div(pitch_, block_threads)),
                       static_cast<unsigned>(rows_ < 65535 ? rows_ : 65535));
     shape.block = dim3(block_threads);
-    launch(fill_wall, shape, nullptr, Grid<int>{wall_.data(), rows_, cols_, pitch_}, walls(),
-           from_file());
-    if (from_file()) {
-      AMASIA_CUDA(cudaMemcpy2D(wall_.data(), pitch_ * sizeof(int), walls().given,
-                               cols_ * sizeof(int), cols_ * sizeof(int), rows_,
-                               cudaMemcpyHostToDevice));
-    }
+    const Grid<int> wall{wall_.data(), rows_, cols_, pitch_};
+    launch(fill_wall, shape, nullptr, wall, walls(), from_file());
+    if (from_file()) upload_rows(walls().given, wall);
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
@@ -184,10 +177,7 @@ class DeviceInstance : public InstanceOf<Problem>, public ResultSource {
   std::map<int, std::vector<int>> expected_;  // by challenge
 };
 
-const bool registered = register_instance_factory(
-    "pathfinder", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<DeviceInstance>(p, seed);
-    });
+const bool registered = register_instance<DeviceInstance>("pathfinder");
 
 }  // namespace
 }  // namespace amasia::pathfinder

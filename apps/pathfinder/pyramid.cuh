@@ -5,7 +5,6 @@
 // costs.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -91,9 +90,8 @@ ConfigOf<Problem> pyramid_config(const std::string& note, Kernel kernel,
   config.info.kernels = {
       {reinterpret_cast<const void*>(kernel), P::threads, 0, P::cluster, bytes_in_flight}};
   config.info.movement = std::move(movement);
-  config.unsupported = [start](const Problem&, const Device& d) -> std::optional<std::string> {
-    if (start == Start::in_turn || d.compute_capability >= 90) return std::nullopt;
-    return "programmatic dependent launch needs compute capability 9.0";
+  config.unsupported = [start](const Problem&, const Device& d) {
+    return start_objection(start, d);
   };
   config.prepare = [start, kernel, arguments](const Problem& p, const Device&) -> Launch {
     FollowingShape shape;

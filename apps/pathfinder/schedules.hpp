@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/common/start.hpp"
 #include "harness/app.hpp"
 
 namespace amasia::pathfinder {
@@ -75,10 +76,6 @@ struct Wide25 : StripSchedule<25, 12, 320, 1, 1> {
       "are resident";
 };
 
-/// How the launches of a run follow each other. `dependent`: all but the first by programmatic
-/// dependent launch, so that their blocks come, and ask for walls, while those of the launch before
-/// them end.
-enum class Start { in_turn, dependent };
 inline constexpr const char *iso_name = "iso", *iso_dependent_name = "iso-dependent";
 
 template <class... Strip>

@@ -7,7 +7,7 @@
 
 #include "apps/pathfinder/strips.cuh"
 #include "variants/copies/sliding_tile.cuh"
-#include "variants/ptx/named_stages.cuh"
+#include "variants/ptx/named_barrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {

@@ -25,11 +25,10 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/schedules.hpp"
-#include "apps/pathfinder/whole_warp.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
-#include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/prefetch.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -235,10 +234,10 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker,
 
 /// The kernel of the strategies whose blocks work alone: Wall(storage, walk) is what the computing
 /// warps read the wall through, Wall::produce what producer warps do.
-template <class S, class Wall>
+template <class S, class Wall, class Mail = BlockMail<S>>
 struct SharedStorage {
   typename Wall::Storage wall;
-  typename BlockMail<S>::Storage mail;
+  typename Mail::Storage mail;
 };
 
 template <class S, class Wall>

@@ -57,16 +57,10 @@ __global__ void __launch_bounds__(Iso::threads)
 }
 
 template <class S>
-struct SharedStorage {
-  typename TmaWall<S>::Storage wall;
-  typename BlockMail<S>::Storage mail;
-};
-
-template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
+  auto& shared = *reinterpret_cast<SharedStorage<S, TmaWall<S>>*>(memory);
   TmaWall<S>::prepare(shared.wall);
   __syncthreads();
   if (!computes<S>()) {
@@ -84,7 +78,7 @@ ConfigOf<Problem> strips_by_tma() {
   using S = Strips<Schedule, M>;
   using Box = typename TmaWall<S>::Box;
   return strips_config<S>(
-      "", strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      "", strips<S>, sizeof(SharedStorage<S, TmaWall<S>>), TmaWall<S>::stages_in_flight,
       [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 

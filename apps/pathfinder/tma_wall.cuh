@@ -2,9 +2,8 @@
 // signed coordinates) into the stages of a pipeline, counted in bytes by an mbarrier per stage.
 #pragma once
 
-#include "apps/pathfinder/geometry.hpp"
-#include "apps/pathfinder/whole_warp.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "apps/pathfinder/exchange.cuh"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
 #include "variants/ptx/tensor.cuh"

@@ -1,6 +1,7 @@
 // srad as the harness sees it: parameters, sizes, work.
 #include <memory>
 
+#include "apps/common/parameters.hpp"
 #include "apps/srad/cpu_reference.hpp"
 #include "apps/srad/schedules.hpp"
 #include "apps/srad/srad.hpp"
@@ -14,10 +15,10 @@ const std::vector<ParameterSpec>& parameter_specs() {
   // iterations keep the list of launches of a run reasonable. Up to lambda = 1 an iteration cannot
   // leave the range of its input.
   static const std::vector<ParameterSpec> specs = {
-      {"rows", Kind::integer, "image rows", "2160", 1, std::int64_t{1} << 30, {}},
-      {"cols", Kind::integer, "image columns", "3840", 1, std::int64_t{1} << 30, {}},
-      {"iterations", Kind::integer, "diffusion steps", "100", 1, std::int64_t{1} << 16, {}},
-      {"lambda", Kind::integer, "weight of a diffusion step, in thousandths", "500", 1, 1000, {}}};
+      {"rows", Kind::integer, "image rows", "2160", 1, std::int64_t{1} << 30},
+      {"cols", Kind::integer, "image columns", "3840", 1, std::int64_t{1} << 30},
+      {"iterations", Kind::integer, "diffusion steps", "100", 1, std::int64_t{1} << 16},
+      {"lambda", Kind::integer, "weight of a diffusion step, in thousandths", "500", 1, 1000}};
   return specs;
 }
 
@@ -75,11 +76,10 @@ class Srad final : public App {
     }
     std::vector<Parameters> all;
     for (const Size& s : sizes) {
-      all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
-                                              {"rows", std::to_string(s.rows)},
-                                              {"cols", std::to_string(s.cols)},
-                                              {"iterations", std::to_string(s.iterations)},
-                                              {"lambda", std::to_string(s.lambda)}});
+      all.push_back(size_of(parameter_specs(), {{"rows", s.rows},
+                                                {"cols", s.cols},
+                                                {"iterations", s.iterations},
+                                                {"lambda", s.lambda}}));
     }
     return all;
   }

@@ -6,11 +6,11 @@
 // each from the image that it started with, because errors of many iterations have no useful bound:
 // where pixels are rougher than the image, diffusion sharpens.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/common/device_instance.cuh"
 #include "apps/common/verification_report.cuh"
 #include "apps/srad/cpu_reference.hpp"
 #include "apps/srad/sums.cuh"
@@ -19,18 +19,8 @@
 namespace amasia::srad {
 namespace {
 
-constexpr int plain_threads = 256;
-
-/// Calls use(row, column) for the pixels of a thread: one column, every gridDim.y-th row.
-template <class Use>
-__device__ void each_pixel(std::int64_t rows, std::int64_t columns, const Use& use) {
-  const std::int64_t c = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (c >= columns) return;
-  for (std::int64_t r = blockIdx.y; r < rows; r += gridDim.y) use(r, c);
-}
-
 __global__ void generate_image(Grid<float> image, std::uint64_t seed, int challenge) {
-  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+  each_element(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
     image.at(r, c) = generated_pixel(seed, challenge, r, c, image.columns);
   });
 }
@@ -44,14 +34,14 @@ __device__ Gradient plain_gradient(const Grid<const float>& image, std::int64_t 
 
 __global__ void plain_coefficients(Grid<const float> image, Grid<float> coefficient,
                                    const Speckle* k) {
-  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+  each_element(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
     coefficient.at(r, c) = diffusion(image.at(r, c), plain_gradient(image, r, c), *k);
   });
 }
 
 __global__ void plain_update(Grid<const float> image, Grid<const float> coefficient, Grid<float> to,
                              float quarter_lambda) {
-  each_pixel(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
+  each_element(image.rows, image.columns, [&](std::int64_t r, std::int64_t c) {
     const Gradient d = plain_gradient(image, r, c);
     const float east = c < image.columns - 1 ? coefficient.at(r, c + 1) : 0;
     const float south = r < image.rows - 1 ? coefficient.at(r + 1, c) : 0;
@@ -63,7 +53,7 @@ __global__ void plain_update(Grid<const float> image, Grid<const float> coeffici
 // Pixels that differ in any bit, or are no finite number.
 __global__ void compare_images(Grid<const float> got, Grid<const float> expected,
                                VerificationReport* report) {
-  each_pixel(got.rows, got.columns, [&](std::int64_t r, std::int64_t c) {
+  each_element(got.rows, got.columns, [&](std::int64_t r, std::int64_t c) {
     const float value = got.at(r, c), right = expected.at(r, c);
     const bool same = isfinite(value) && __float_as_uint(value) == __float_as_uint(right);
     const double error = fabs(double{value} - right);
@@ -111,7 +101,7 @@ class SradInstance final : public InstanceOf<Problem> {
 
   void pose(int challenge) override {
     posed_ = challenge;
-    generate_image<<<plain_grid(), plain_threads>>>(grid(image_), seed_, challenge);
+    generate_image<<<blocks(), element_threads>>>(grid(image_), seed_, challenge);
     AMASIA_CUDA(cudaGetLastError());
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
@@ -125,8 +115,8 @@ class SradInstance final : public InstanceOf<Problem> {
     }
     if (expected.wrong) return *expected.wrong;
     const DeviceReport report;
-    compare_images<<<plain_grid(), plain_threads>>>(readable(result_), readable(expected.pixels),
-                                                    report.data());
+    compare_images<<<blocks(), element_threads>>>(readable(result_), readable(expected.pixels),
+                                                  report.data());
     AMASIA_CUDA(cudaGetLastError());
     Verdict verdict;
     verdict.norm = "exact";
@@ -144,16 +134,11 @@ class SradInstance final : public InstanceOf<Problem> {
   Grid<const float> readable(const DeviceArray<float>& array) const {
     return {array.data(), rows_, columns_, pitch_};
   }
-  dim3 plain_grid() const {
-    return dim3(static_cast<unsigned>((columns_ + plain_threads - 1) / plain_threads),
-                static_cast<unsigned>(std::min<std::int64_t>(rows_, 16384)));
-  }
+  dim3 blocks() const { return blocks_over(rows_, columns_); }
   Image<float> download(const Grid<const float>& from) const {
     Image<float> to{rows_, columns_,
                     std::vector<float>(static_cast<std::size_t>(rows_ * columns_))};
-    AMASIA_CUDA(cudaMemcpy2D(to.pixels.data(), columns_ * sizeof(float), from.data,
-                             pitch_ * sizeof(float), columns_ * sizeof(float), rows_,
-                             cudaMemcpyDeviceToHost));
+    download_rows(from, to.pixels.data());
     return to;
   }
 
@@ -168,11 +153,11 @@ class SradInstance final : public InstanceOf<Problem> {
       const DeviceArray<float>& next = last ? expected : scratch_;
       AMASIA_CUDA(cudaMemset(sums_.data(), 0, slots * sizeof(Sums)));
       // Few rows of blocks: additions to one address wait for each other.
-      first_sums<plain_threads><<<dim3(plain_grid().x, 64), plain_threads>>>(now, sums_.data());
+      first_sums<element_threads><<<dim3(blocks().x, 64), element_threads>>>(now, sums_.data());
       scale_of_sums<lanes><<<1, lanes>>>(sums_.data(), rows_ * columns_, speckle_.data());
-      plain_coefficients<<<plain_grid(), plain_threads>>>(now, grid(coefficient_), speckle_.data());
-      plain_update<<<plain_grid(), plain_threads>>>(now, readable(coefficient_), grid(next),
-                                                    problem_.quarter_lambda);
+      plain_coefficients<<<blocks(), element_threads>>>(now, grid(coefficient_), speckle_.data());
+      plain_update<<<blocks(), element_threads>>>(now, readable(coefficient_), grid(next),
+                                                  problem_.quarter_lambda);
       AMASIA_CUDA(cudaGetLastError());
       if (std::binary_search(checked.begin(), checked.end(), i)) {
         Verdict v = check_step(download(now), download(readable(next)), quarter_lambda_);
@@ -209,10 +194,7 @@ class SradInstance final : public InstanceOf<Problem> {
   int posed_ = 0;
 };
 
-const bool instance_registered = register_instance_factory(
-    "srad", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
-      return std::make_unique<SradInstance>(p, seed);
-    });
+const bool instance_registered = register_instance<SradInstance>("srad");
 
 }  // namespace
 }  // namespace amasia::srad

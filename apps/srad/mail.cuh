@@ -5,7 +5,6 @@
 #include "apps/srad/stream.cuh"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/cluster.cuh"
-#include "variants/ptx/cluster_begin.cuh"
 
 namespace amasia::srad {
 

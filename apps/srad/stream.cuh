@@ -8,6 +8,7 @@
 //   finish()                   and all have
 #pragma once
 
+#include "apps/common/start.hpp"
 #include "apps/srad/schedules.hpp"
 #include "apps/srad/strip.hpp"
 #include "apps/srad/sums.cuh"
@@ -101,9 +102,8 @@ void add_strips(std::vector<ConfigOf<Problem>>& configs, const std::string& suff
                        {"producer_warps", 0},
                        {"l2_ahead", Rows::l2_ahead}};
     if (dependent) {
-      c.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
-        if (d.compute_capability >= 90) return std::nullopt;
-        return "programmatic dependent launch needs compute capability 9.0";
+      c.unsupported = [](const Problem&, const Device& d) {
+        return start_objection(Start::dependent, d);
       };
     }
     c.prepare = [dependent](const Problem& p, const Device& device) -> Launch {

@@ -1,7 +1,7 @@
 // convolution_1d/tma: a tile and its margins are one run of bytes, which one thread asks the copy
 // engine for; an mbarrier counts them. The stages are as in overlap.
 #include "kernel.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
 
 namespace amasia::convolution_1d {

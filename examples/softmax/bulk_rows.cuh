@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
 
 namespace amasia::softmax {

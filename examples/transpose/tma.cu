@@ -2,7 +2,7 @@
 // which it swizzles on the way; an mbarrier counts the bytes. The stages are as in overlap.
 #include "kernel.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/tensor.cuh"
 
 namespace amasia::transpose {

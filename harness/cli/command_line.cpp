@@ -1,6 +1,8 @@
 #include "harness/cli/command_line.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -9,11 +11,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
-#include "harness/process/memory.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/session/session.hpp"
@@ -23,12 +23,21 @@
 namespace amasia {
 namespace {
 
+// Registration happens while namespace-scope constants are initialised, in an order the linker
+// chose: a function-local static exists before its first use, and it is kept sorted, by group, then
+// by name.
+std::vector<Command>& commands() {
+  static std::vector<Command> list;
+  return list;
+}
+
+bool precedes(const Command& a, const Command& b) {
+  return std::tie(a.group, a.name) < std::tie(b.group, b.name);
+}
+
 /// Commands of plots, though their names may be tried here.
-constexpr std::pair<std::string_view, std::string_view> of_plots[] = {
-    {"advise", "advise"}, {"compare", "compare"},
-    {"expect", "expect"}, {"figure", "figure"},
-    {"plot", "report"},   {"report", "report"},
-    {"why", "why"},       {"reproduction", "reproduction"}};
+constexpr std::string_view of_plots[] = {"advise", "compare", "expect", "figure",
+                                         "plot",   "report",  "why",    "reproduction"};
 
 /// CLI11 would only say that a command is missing: names the one that was meant.
 void refuse_unknown_command(const std::string& word) {
@@ -37,11 +46,10 @@ void refuse_unknown_command(const std::string& word) {
   for (const Command& c : commands()) names.push_back(c.name);
   if (word == "-h") return;
   if (word.starts_with('-')) names = {"--help", "--version"};
-  if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  for (const auto& [asked, command] : of_plots) {
-    if (word != asked) continue;
-    throw UsageError(
-        fmt::format("no command '{}': it is {}", word, plots_command({std::string(command)})));
+  if (std::ranges::find(names, word) != names.end()) return;
+  if (std::find(std::begin(of_plots), std::end(of_plots), word) != std::end(of_plots)) {
+    const std::string command = plots_command({word == "plot" ? "report" : word});
+    throw UsageError(fmt::format("no command '{}': it is {}", word, command));
   }
   std::string nearest = suggestion(word, names);
   if (find_app(word.substr(0, word.find('/'))) != nullptr) {
@@ -66,70 +74,6 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return words;
 }
 
-int dispatch(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == child_flag) {
-    if (argc == 2) return serve_child(perform_task);
-    if (argc == 4) return serve_child(perform_task, argv[2], argv[3]);
-  }
-  catch_interrupts();
-  std::vector<std::string> words = arguments_of(argc, argv);
-  refuse_unknown_command(words.empty() ? "" : words.front());
-  const Parser parser = make_parser();
-  CLI::App& program = *parser.program;
-  try {
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
-    program.parse(std::move(words));
-  } catch (const CLI::CallForHelp&) {
-    write_data(program.help());
-    return exit_ok;
-  } catch (const CLI::CallForVersion& version) {
-    print_data("{}\n", version.what());
-    return exit_ok;
-  } catch (const CLI::ParseError& error) {
-    const auto chosen = program.get_subcommands();
-    if (chosen.empty()) throw UsageError(fmt::format("{} (amasia help)", error.what()));
-    const std::string name = chosen.front()->get_name();
-    throw UsageError(fmt::format("{} (amasia help {})",
-                                 objection_of(error, *chosen.front(), "amasia " + name), name));
-  }
-  const Action& act = parser.actions.at(program.get_subcommands().front()->get_name());
-  return act({std::vector<std::string>(argv, argv + argc), program});
-}
-
-}  // namespace
-
-int exit_status_of(const std::string& program, const std::function<int()>& run) {
-  const auto tell = [&](const std::exception& error, ExitStatus status) {
-    print_prose("{}: {}\n", program, in_one_line(reason_of(error)));
-    return status;
-  };
-  try {
-    return run();
-  } catch (const Interrupted& error) {
-    return tell(error, exit_interrupted);
-  } catch (const NoDevice& error) {
-    print_prose("{}: no usable GPU: {} (amasia doctor explains)\n", program,
-                in_one_line(error.what()));
-    return exit_no_device;
-  } catch (const UsageError& error) {
-    return tell(error, exit_usage);
-  } catch (const OutputError& error) {
-    return tell(error, exit_output);
-  } catch (const ResultError& error) {
-    return tell(error, exit_usage);
-  } catch (const std::exception& error) {
-    return tell(error, exit_wrong_result);
-  }
-}
-
-int amasia_main(int argc, char** argv) {
-  secure_standard_streams();
-  keep_freed_memory();
-  return exit_status_of("amasia", [&] { return dispatch(argc, argv); });
-}
-
-namespace {
-
 /// "FILE"; behind it, the choices of one_of().
 std::pair<std::string, std::string> type_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -144,7 +88,8 @@ class HelpFormatter : public CLI::Formatter {
     return wrapped("", app->get_description(), 0);
   }
   std::string make_option_opts(const CLI::Option* option) const override {
-    return is_flag(*option) ? "" : " " + type_of(*option).first;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    return is_flag ? "" : " " + type_of(*option).first;
   }
   std::string make_option_desc(const CLI::Option* option) const override {
     std::string text = option->get_description();
@@ -193,33 +138,14 @@ void declare_version(CLI::App& program) {
                            "the version of the program");
 }
 
-}  // namespace
-
-std::string name_of(const CLI::Option& option) {
-  return option.get_positional() ? option.get_name(true) : "--" + option.get_lnames().front();
-}
-
-bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
-
-std::string objection_of(const CLI::ParseError& error, CLI::App& app, const std::string& called) {
-  const std::vector<std::string> left = app.remaining();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return error.what();
-  const std::string extra = left.front().substr(0, left.front().find('='));
-  if (!extra.starts_with('-')) return fmt::format("'{}' is one argument too many", extra);
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional()) names.push_back(name_of(*option));
-  }
-  return fmt::format("{} has no option '{}': {}", called, extra,
-                     extra == "--gpu" ? "did you mean --device?" : suggestion(extra, names));
-}
-
-void give_help(CLI::App& program, const Command& command) {
-  declare_version(program);
-  declare_help(program, command);
-}
+/// The parser with every registered command declared on it, and their actions by command name.
+struct Parser {
+  std::unique_ptr<CLI::App> program;
+  std::map<std::string, Action> actions{};
+};
 
 Parser make_parser() {
+  constexpr const char* group_titles[] = {"Measure", "Work with result files", "Find out"};
   Parser parser;
   parser.program = std::make_unique<CLI::App>(
       "Amasia: which way of moving data pays on this GPU, by how much, and why", "amasia");
@@ -237,37 +163,100 @@ Parser make_parser() {
                                   "what the shortest study would run, and how long it takes"}}}));
   for (const Command& command : commands()) {
     CLI::App* options = program.add_subcommand(command.name, command.summary);
-    options->group(std::string(command_group_titles.at(static_cast<std::size_t>(command.group))));
+    options->group(group_titles[static_cast<std::size_t>(command.group)]);
     declare_help(*options, command);
     parser.actions.emplace(command.name, command.declare(*options));
   }
   return parser;
 }
 
-namespace {
-
-// Registration happens while namespace-scope constants are initialised, in an order the linker
-// chose: a function-local static exists before its first use, and it is kept sorted.
-std::vector<Command>& storage() {
-  static std::vector<Command> list;
-  return list;
-}
-
-bool precedes(const Command& a, const Command& b) {
-  return std::tie(a.group, a.name) < std::tie(b.group, b.name);
+int dispatch(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == child_flag) {
+    if (argc == 2) return serve_child(perform_task);
+    if (argc == 4) return serve_child(perform_task, argv[2], argv[3]);
+  }
+  catch_interrupts();
+  std::vector<std::string> words = arguments_of(argc, argv);
+  refuse_unknown_command(words.empty() ? "" : words.front());
+  const Parser parser = make_parser();
+  CLI::App& program = *parser.program;
+  try {
+    std::ranges::reverse(words);  // as CLI11 takes them
+    program.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    write_data(program.help());
+    return exit_ok;
+  } catch (const CLI::CallForVersion& version) {
+    print_data("{}\n", version.what());
+    return exit_ok;
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = program.get_subcommands();
+    if (chosen.empty()) throw UsageError(fmt::format("{} (amasia help)", error.what()));
+    const std::string name = chosen.front()->get_name();
+    throw UsageError(fmt::format("{} (amasia help {})",
+                                 objection_of(error, *chosen.front(), "amasia " + name), name));
+  }
+  const Action& act = parser.actions.at(program.get_subcommands().front()->get_name());
+  return act({argv, argv + argc});
 }
 
 }  // namespace
 
+int exit_status_of(const std::string& program, const std::function<int()>& run) {
+  const auto tell = [&](const std::exception& error, ExitStatus status) {
+    print_prose("{}: {}\n", program, in_one_line(reason_of(error)));
+    return status;
+  };
+  try {
+    return run();
+  } catch (const Interrupted& error) {
+    return tell(error, exit_interrupted);
+  } catch (const NoDevice& error) {
+    print_prose("{}: no usable GPU: {} (amasia doctor explains)\n", program,
+                in_one_line(error.what()));
+    return exit_no_device;
+  } catch (const UsageError& error) {
+    return tell(error, exit_usage);
+  } catch (const OutputError& error) {
+    return tell(error, exit_output);
+  } catch (const ResultError& error) {
+    return tell(error, exit_usage);
+  } catch (const std::exception& error) {
+    return tell(error, exit_wrong_result);
+  }
+}
+
+int amasia_main(int argc, char** argv) {
+  secure_standard_streams();
+  keep_freed_memory();
+  return exit_status_of("amasia", [&] { return dispatch(argc, argv); });
+}
+
+std::string objection_of(const CLI::ParseError& error, CLI::App& app, const std::string& called) {
+  const std::vector<std::string> left = app.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return error.what();
+  const std::string extra = left.front().substr(0, left.front().find('='));
+  if (!extra.starts_with('-')) return fmt::format("'{}' is one argument too many", extra);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) names.push_back("--" + option->get_lnames().front());
+  }
+  return fmt::format("{} has no option '{}': {}", called, extra,
+                     extra == "--gpu" ? "did you mean --device?" : suggestion(extra, names));
+}
+
+void give_help(CLI::App& program, const Command& command) {
+  declare_version(program);
+  declare_help(program, command);
+}
+
 bool register_command(Command command) {
-  std::vector<Command>& list = storage();
+  std::vector<Command>& list = commands();
   for (const Command& known : list) {
     if (known.name == command.name) throw std::logic_error(known.name + " is registered twice");
   }
-  list.insert(std::upper_bound(list.begin(), list.end(), command, precedes), std::move(command));
+  list.insert(std::ranges::upper_bound(list, command, precedes), std::move(command));
   return true;
 }
-
-const std::vector<Command>& commands() { return storage(); }
 
 }  // namespace amasia

@@ -25,6 +25,7 @@
 #include "harness/results/result.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
@@ -33,17 +34,12 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
                         const Provenance& queried) {
   const CampaignRequest& c = r.campaign;
   std::map<std::string, std::string> settings{
-      {"min_rounds", std::to_string(c.effort.min_rounds)},
-      {"max_rounds", std::to_string(c.effort.max_rounds)},
-      {"seconds", fmt::format("{}", c.effort.seconds)},
       {"patience", fmt::format("{}", c.effort.patience)},
-      {"precision", fmt::format("{}", c.effort.precision)},
-      {"confidence", fmt::format("{}", c.effort.confidence)},
       {"energy", c.effort.energy ? "true" : "false"},
       {"point_seconds", fmt::format("{}", c.point_seconds)},
       {"shard", r.shard},
-      {"cold_method", "flush: 4 x L2 read before each run"},
   };
+  settings.merge(settings_of(c.effort));
   settings.merge(settings_of(c));
   return collect_provenance(argv, c.study, settings, r.record_host, queried);
 }
@@ -51,11 +47,10 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
 /// What the run will not know of its device, a line each.
 std::vector<std::string> blind_spots(const std::map<std::string, std::string>& device_state) {
   std::vector<std::string> lines;
-  if (const auto nvml = device_state.find("nvml"); nvml != device_state.end()) {
-    lines.push_back(fmt::format(
-        "{}; whether a limit or another process disturbs is judged without it", nvml->second));
+  if (const std::string nvml = value_in(device_state, "nvml"); !nvml.empty()) {
+    lines.push_back(nvml + "; whether a limit or another process disturbs is judged without it");
   }
-  if (const auto mig = device_state.find("mig"); mig != device_state.end() && mig->second == "on") {
+  if (value_in(device_state, "mig") == "on") {
     lines.emplace_back(
         "MIG is on: ceilings of a slice are not compared with those of whole GPUs, and NVML does "
         "not tell a slice's clock and energy");
@@ -96,9 +91,7 @@ void report(const GroupResult& g, Tally& tally) {
                   row.reason);
     }
   }
-  for (const std::string& w : g.warnings) {
-    print_prose("warning: {}: {}\n", g.key.to_string(), w);
-  }
+  for (const std::string& w : g.warnings) print_prose("warning: {}: {}\n", g.key.to_string(), w);
   for (const Invalidity& i : g.invalid) {
     print_prose("INVALID {}: {}\n", g.key.to_string(), to_string(i));
   }
@@ -129,110 +122,6 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
   }
   return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
 }
-
-}  // namespace
-
-Tally report(const ResultFile& file) {
-  Tally tally;
-  for (const MicrobenchmarkResult& m : file.microbenchmarks) report(m, tally);
-  for (const GroupResult& g : file.groups) report(g, tally);
-  print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
-              tally.skipped, tally.crashed);
-  for (const GroupResult* g : shown_groups(file)) {
-    for (const std::string& s : not_resolved(*g)) print_prose("note: {}\n", s);
-  }
-  for (const Answer& a : answers(file)) {
-    print_prose("{}\n", a.faster ? in_colour(Colour::green, a.text) : a.text);
-  }
-  return tally;
-}
-
-std::optional<ExitStatus> report_early_end(const SessionOutcome& outcome) {
-  if (outcome.interrupted) {
-    print_prose(
-        "interrupted: finished groups are kept; continue with the same command and "
-        "--resume\n");
-    return exit_interrupted;
-  }
-  if (!outcome.device_lost.empty()) {
-    print_prose(
-        "the GPU does not answer any more ({}): finished groups are kept; bring it back "
-        "(nvidia-smi says what it lacks) and continue with the same command and --resume\n",
-        outcome.device_lost);
-    return exit_no_device;
-  }
-  return std::nullopt;
-}
-
-TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device) {
-  if (!tuning.empty()) {
-    if (!std::filesystem::exists(tuning)) {
-      throw UsageError(fmt::format("no tuning file {}: make one with amasia tune", tuning));
-    }
-    return TuningTable::read(tuning);
-  }
-  return device ? winners_in_results(*device) : TuningTable{};
-}
-
-void check_records(const std::string& folder) {
-  std::error_code error;
-  if (folder.empty() || folder == "none" || std::filesystem::is_directory(folder, error)) return;
-  throw UsageError(fmt::format(
-      "--records {}: no such folder: name one with earlier results of this GPU model, or none",
-      folder));
-}
-
-std::string output_of(const SessionOptions& session, const Device& device, const std::string& title,
-                      const std::vector<std::string>& inputs) {
-  std::string out = session.out;
-  if (out.empty()) {
-    out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
-                         session.existing == Existing::resume);
-  }
-  keep_inputs(inputs, {out});
-  constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
-  check_writable(out, room);
-  return out;
-}
-
-ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
-  CampaignRequest& c = r.campaign;
-  check_records(r.session.records);
-  const Cases cases = cases_of(c);
-  if (!r.shard.empty()) c.shard = parse_shard(r.shard);
-  const std::string title = c.study.empty() ? r.title : c.study;
-  const Plan planned = [&](const std::optional<Device>& device) {
-    return plan_campaign(c, cases, recorded_winners(r.tuning, device), device ? device->name : "");
-  };
-  if (r.dry_run) {
-    if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
-    return preview(title, c, cases.apps, r.session, planned);
-  }
-
-  const Provenance queried = query_in_child(r.session);
-  const Device& device = queried.device;
-  refuse_too_large(cases.apps, c, device);
-  const Campaign plan = planned(device);
-
-  SessionOptions options = r.session;
-  options.ceilings = plan.ceilings;
-  options.out = output_of(r.session, device, title);
-  print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
-              plan.groups.size(), plan.microbenchmarks.size(),
-              r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);
-  for (const std::string& line : blind_spots(queried.device_state)) {
-    print_prose("note: {}\n", line);
-  }
-  const Pass pass = [&](const Provenance& before, const SessionOptions& to) {
-    return run_session(plan.groups, describe_run(argv, r, before), to, plan.microbenchmarks);
-  };
-  const SessionOutcome outcome =
-      r.sessions > 1 ? run_sessions(r.sessions, options, pass) : pass(queried, options);
-  if (!is_stdout(options.out)) write_data(to_markdown(outcome.file));
-  return conclude(outcome, r, options.out);
-}
-
-namespace {
 
 /// A campaign, to be read before it is started.
 struct Preview {
@@ -358,27 +247,6 @@ std::string describe(const Preview& p) {
   return text + wrapped("", total(p), 2);
 }
 
-}  // namespace
-
-ExitStatus preview(const std::string& title, const CampaignRequest& request,
-                   const std::vector<AppCases>& cases, const SessionOptions& session,
-                   const Plan& plan) {
-  Preview shown{title};
-  try {
-    shown.device = query_in_child(session).device;
-    refuse_too_large(cases, request, *shown.device);
-  } catch (const NoDevice& reason) {
-    shown.obstacle = reason.what();
-  }
-  shown.campaign = plan(shown.device);
-  write_data(describe(shown));
-  const char* where = shown.device ? "" : ", on a machine whose GPU this build can use,";
-  say_next(fmt::format("the same command without --dry-run{}", where), "runs it");
-  return exit_ok;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 /// "out/run.json.gz", 2 -> "out/run.session-2.json.gz".
@@ -412,8 +280,15 @@ ResultFile finished_session(const std::string& path, const ResultFile* first) {
   return file;
 }
 
-}  // namespace
+// A campaign done several times, each time as a session of its own.
 
+/// One complete pass: `before` is the device and its state as they are when it begins.
+using Pass = std::function<SessionOutcome(const Provenance& before, const SessionOptions& options)>;
+
+/// Every session is a run with a file of its own beside `options.out` ("run.session-2.json"), with
+/// all that makes a run survive; at the end they become the sessions of `out`, and go. With resume,
+/// finished sessions are kept, and a finished `out` of fewer sessions gets the missing ones.
+/// Throws as Journal and run_session().
 SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass& pass) {
   const bool resumes = options.existing == Existing::resume;
   std::vector<ResultFile> files;
@@ -430,7 +305,6 @@ SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass
     done = std::max<int>(1, static_cast<int>(files.front().provenance.sessions.size()));
     if (done >= count) return {.file = std::move(files.front())};
   }
-  int skipped = 0;
   for (int session = done + 1; session <= count; ++session) {
     SessionOptions one = options;
     one.out = file_of_session(options.out, session);
@@ -442,10 +316,9 @@ SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass
     }
     // Its GPU and the second in which it began tell a session from another.
     if (!files.empty() && !rest_a_second())
-      return {.file = std::move(files.back()), .interrupted = true, .skipped_groups = skipped};
+      return {.file = std::move(files.back()), .interrupted = true};
     print_prose("session {} of {}\n", session, count);
     SessionOutcome outcome = pass(query_in_child(one), one);
-    skipped = outcome.skipped_groups;
     if (outcome.interrupted || !outcome.device_lost.empty()) return outcome;
     files.push_back(std::move(outcome.file));
   }
@@ -464,7 +337,123 @@ SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass
     std::error_code error;  // one that cannot be removed is no harm
     fs::remove(part, error);
   }
-  return {.file = std::move(merged.file), .skipped_groups = skipped};
+  return {.file = std::move(merged.file)};
+}
+
+}  // namespace
+
+Tally report(const ResultFile& file) {
+  Tally tally;
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) report(m, tally);
+  for (const GroupResult& g : file.groups) report(g, tally);
+  print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
+              tally.skipped, tally.crashed);
+  for (const GroupResult* g : shown_groups(file)) {
+    for (const std::string& s : not_resolved(*g)) print_prose("note: {}\n", s);
+  }
+  for (const Answer& a : answers(file)) {
+    print_prose("{}\n", a.faster ? in_colour(Colour::green, a.text) : a.text);
+  }
+  return tally;
+}
+
+std::optional<ExitStatus> report_early_end(const SessionOutcome& outcome) {
+  if (outcome.interrupted) {
+    print_prose(
+        "interrupted: finished groups are kept; continue with the same command and "
+        "--resume\n");
+    return exit_interrupted;
+  }
+  if (!outcome.device_lost.empty()) {
+    print_prose(
+        "the GPU does not answer any more ({}): finished groups are kept; bring it back "
+        "(nvidia-smi says what it lacks) and continue with the same command and --resume\n",
+        outcome.device_lost);
+    return exit_no_device;
+  }
+  return std::nullopt;
+}
+
+TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device) {
+  if (!tuning.empty()) {
+    if (!std::filesystem::exists(tuning)) {
+      throw UsageError(fmt::format("no tuning file {}: make one with amasia tune", tuning));
+    }
+    return TuningTable::read(tuning);
+  }
+  return device ? winners_in_results(*device) : TuningTable{};
+}
+
+void check_records(const std::string& folder) {
+  std::error_code error;
+  if (folder.empty() || folder == "none" || std::filesystem::is_directory(folder, error)) return;
+  throw UsageError(fmt::format(
+      "--records {}: no such folder: name one with earlier results of this GPU model, or none",
+      folder));
+}
+
+std::string output_of(const SessionOptions& session, const Device& device, const std::string& title,
+                      const std::vector<std::string>& inputs) {
+  std::string out = session.out;
+  if (out.empty()) {
+    out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
+                         session.existing == Existing::resume);
+  }
+  keep_inputs(inputs, {out});
+  constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
+  check_writable(out, room);
+  return out;
+}
+
+ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
+  CampaignRequest& c = r.campaign;
+  check_records(r.session.records);
+  const Cases cases = cases_of(c);
+  if (!r.shard.empty()) c.shard = parse_shard(r.shard);
+  const std::string title = c.study.empty() ? r.title : c.study;
+  const Plan planned = [&](const std::optional<Device>& device) {
+    return plan_campaign(c, cases, recorded_winners(r.tuning, device), device ? device->name : "");
+  };
+  if (r.dry_run) {
+    if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
+    return preview(title, r, cases.apps, planned);
+  }
+
+  const Provenance queried = query_in_child(r.session);
+  const Device& device = queried.device;
+  refuse_too_large(cases.apps, c, device);
+  const Campaign plan = planned(device);
+
+  SessionOptions options = r.session;
+  options.ceilings = plan.ceilings;
+  options.out = output_of(r.session, device, title);
+  print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
+              plan.groups.size(), plan.microbenchmarks.size(),
+              r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);
+  for (const std::string& line : blind_spots(queried.device_state)) print_prose("note: {}\n", line);
+  const Pass pass = [&](const Provenance& before, const SessionOptions& to) {
+    return run_session(plan.groups, describe_run(argv, r, before), to, plan.microbenchmarks);
+  };
+  const SessionOutcome outcome =
+      r.sessions > 1 ? run_sessions(r.sessions, options, pass) : pass(queried, options);
+  if (!is_stdout(options.out)) write_data(to_markdown(outcome.file));
+  return conclude(outcome, r, options.out);
+}
+
+ExitStatus preview(const std::string& title, const MeasureRequest& request,
+                   const std::vector<AppCases>& cases, const Plan& plan) {
+  Preview shown{title};
+  try {
+    shown.device = query_in_child(request.session).device;
+    refuse_too_large(cases, request.campaign, *shown.device);
+  } catch (const NoDevice& reason) {
+    shown.obstacle = reason.what();
+  }
+  shown.campaign = plan(shown.device);
+  write_data(describe(shown));
+  const char* where = shown.device ? "" : ", on a machine whose GPU this build can use,";
+  say_next(fmt::format("the same command without --dry-run{}", where), "runs it");
+  return exit_ok;
 }
 
 }  // namespace amasia

@@ -45,19 +45,7 @@ using Plan = std::function<Campaign(const std::optional<Device>& device)>;
 /// Groups with their rows and configs, device memory by size, expected time, on stdout; lines of at
 /// most 100 columns. What depends on a device that is not there is shown as unknown: none is no
 /// error here. Throws UsageError for a size of `request` that the device does not hold.
-ExitStatus preview(const std::string& title, const CampaignRequest& request,
-                   const std::vector<AppCases>& cases, const SessionOptions& session,
-                   const Plan& plan);
-
-// A campaign done several times, each time as a session of its own.
-
-/// One complete pass: `before` is the device and its state as they are when it begins.
-using Pass = std::function<SessionOutcome(const Provenance& before, const SessionOptions& options)>;
-
-/// Every session is a run with a file of its own beside `options.out` ("run.session-2.json"), with
-/// all that makes a run survive; at the end they become the sessions of `out`, and go. With resume,
-/// finished sessions are kept, and a finished `out` of fewer sessions gets the missing ones.
-/// Throws as Journal and run_session().
-SessionOutcome run_sessions(int count, const SessionOptions& options, const Pass& pass);
+ExitStatus preview(const std::string& title, const MeasureRequest& request,
+                   const std::vector<AppCases>& cases, const Plan& plan);
 
 }  // namespace amasia

@@ -41,6 +41,45 @@ std::string objection_to_pattern(const std::string& text) {
   return {};
 }
 
+// What the value of an option may be. Each check says in one line what was expected, and CLI11 puts
+// the option's name before it.
+
+/// Overlong input must not make an overlong message.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 40;
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+/// A finite number between the two, inclusive: double, std::int64_t or std::uint64_t, whole ones in
+/// decimal digits. `unit` is for the message: "seconds".
+template <class Number>
+CLI::Validator number_between(Number low, Number high, const std::string& unit = "") {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        const auto value = number_from<Number>(text);
+        if (!value || !(*value >= low && *value <= high)) {  // a NaN is not
+          return fmt::format("'{}' is no {}number{} from {} to {}", shortened(text),
+                             std::is_integral_v<Number> ? "whole " : "",
+                             unit.empty() ? "" : " of " + unit, low, high);
+        }
+        // CLI11 would read a leading zero as octal.
+        if (std::is_integral_v<Number>) text = fmt::format("{}", *value);
+        return {};
+      },
+      "");
+}
+
+/// One of `choices`; anything else is answered with the nearest of them.
+CLI::Validator one_of(std::vector<std::string> choices) {
+  const std::string list = fmt::format("{}", fmt::join(choices, ", "));
+  return CLI::Validator(
+      [choices = std::move(choices)](std::string& text) -> std::string {
+        if (std::ranges::find(choices, text) != choices.end()) return {};
+        return fmt::format("no '{}': {}", shortened(text), suggestion(text, choices));
+      },
+      list);
+}
+
 template <class Enum>
 std::vector<std::string> words_of(const std::vector<Enum>& values) {
   std::vector<std::string> words;
@@ -93,7 +132,7 @@ std::map<std::string, std::string> settings_of(const CampaignRequest& c) {
 
 bool is_study(const std::string& name) {
   const auto& list = studies();
-  return std::any_of(list.begin(), list.end(), [&](const Study& s) { return s.name == name; }) ||
+  return std::ranges::any_of(list, [&](const Study& s) { return s.name == name; }) ||
          !inventory_rows(name).empty();
 }
 
@@ -123,7 +162,7 @@ void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own) {
   add_given_sizes(command, sizes, "the preset's");
   command
       .add_option_function<std::string>(
-          "--preset", [&sizes](const std::string& name) { sizes.preset = preset_from(name); },
+          "--preset", [&sizes](const std::string& name) { sizes.preset = from_word<Preset>(name); },
           "the sizes of a preset")
       ->check(one_of(words_of(all_values<Preset>())))
       ->type_name("NAME")
@@ -245,47 +284,6 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   add_dry_run(command, r.dry_run);
   command.add_flag("--strict", r.strict, "exit 4 when a measurement is not valid");
   command.add_flag("--record-host", r.record_host, "write the host name into the result file");
-}
-
-namespace {
-
-/// Overlong input must not make an overlong message.
-std::string shortened(const std::string& text) {
-  constexpr std::size_t most = 40;
-  return text.size() <= most ? text : text.substr(0, most) + "...";
-}
-
-}  // namespace
-
-template <class Number>
-CLI::Validator number_between(Number low, Number high, const std::string& unit) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        const auto value = number_from<Number>(text);
-        if (!value || !(*value >= low && *value <= high)) {  // a NaN is not
-          return fmt::format("'{}' is no {}number{} from {} to {}", shortened(text),
-                             std::is_integral_v<Number> ? "whole " : "",
-                             unit.empty() ? "" : " of " + unit, low, high);
-        }
-        // CLI11 would read a leading zero as octal.
-        if (std::is_integral_v<Number>) text = fmt::format("{}", *value);
-        return {};
-      },
-      "");
-}
-
-template CLI::Validator number_between(double, double, const std::string&);
-template CLI::Validator number_between(std::int64_t, std::int64_t, const std::string&);
-template CLI::Validator number_between(std::uint64_t, std::uint64_t, const std::string&);
-
-CLI::Validator one_of(std::vector<std::string> choices) {
-  const std::string list = fmt::format("{}", fmt::join(choices, ", "));
-  return CLI::Validator(
-      [choices = std::move(choices)](std::string& text) -> std::string {
-        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
-        return fmt::format("no '{}': {}", shortened(text), suggestion(text, choices));
-      },
-      list);
 }
 
 bool is_stdout(const std::string& path) {

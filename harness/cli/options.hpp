@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/plan/campaign.hpp"
-#include "harness/results/result.hpp"
 #include "harness/session/session.hpp"
 
 namespace amasia {
@@ -32,9 +31,7 @@ std::string plots_command(const std::vector<std::string>& words);
 /// "amasia tune pathfinder '*/tma'": a command with these patterns, as a shell takes them.
 std::string with_patterns(const std::string& command, const std::vector<std::string>& patterns);
 
-// What is asked for.
-
-/// What `run`, `study` and `bench` are asked for.
+/// What commands that run anything are asked for; each has options for some of it.
 struct MeasureRequest {
   std::string title = "run";  // in file names and messages, where there is no study
   /// What finds the cause of a wrong result, and a word on it; "" for amasia verify.
@@ -82,19 +79,13 @@ void add_tuning(CLI::App& command, std::string& tuning);
 void add_keeping(CLI::App& command, SessionOptions& session);
 /// What `run` and `study` share beyond the above.
 void add_measuring(CLI::App& command, MeasureRequest& request);
+/// A file that must be named.
+template <class Path>
+void add_file(CLI::App& command, const std::string& name, Path& path, const std::string& help) {
+  command.add_option(name, path, help)->required()->type_name("FILE");
+}
 /// An output file, "-" for stdout.
 void add_output(CLI::App& command, const std::string& flag, std::string& path,
                 const std::string& help, const std::string& otherwise = "not written");
-
-// What the value of an option may be. Each check says in one line what was expected, and CLI11 puts
-// the option's name before it.
-
-/// A finite number between the two, inclusive: double, std::int64_t or std::uint64_t, whole ones in
-/// decimal digits. `unit` is for the message: "seconds".
-template <class Number>
-CLI::Validator number_between(Number low, Number high, const std::string& unit = "");
-
-/// One of `choices`; anything else is answered with the nearest of them.
-CLI::Validator one_of(std::vector<std::string> choices);
 
 }  // namespace amasia

@@ -9,36 +9,6 @@
 
 namespace amasia {
 
-bool always_throttled(const Row& row) {
-  return std::all_of(row.samples.begin(), row.samples.end(),
-                     [](const Sample& s) { return s.throttled; });
-}
-
-std::vector<double> usable_times(const Row& row) {
-  const bool all = always_throttled(row);
-  std::vector<double> times;
-  for (const Sample& s : row.samples) {
-    if (all || !s.throttled) times.push_back(s.time_ms);
-  }
-  return times;
-}
-
-std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, const Row& b) {
-  std::pair<std::vector<double>, std::vector<double>> pairs;
-  const bool all_a = always_throttled(a), all_b = always_throttled(b);
-  std::size_t j = 0;
-  for (const Sample& s : a.samples) {
-    while (j < b.samples.size() && b.samples[j].round < s.round) ++j;
-    if (j == b.samples.size()) break;
-    if (b.samples[j].round == s.round && (all_a || !s.throttled) &&
-        (all_b || !b.samples[j].throttled)) {
-      pairs.first.push_back(s.time_ms);
-      pairs.second.push_back(b.samples[j].time_ms);
-    }
-  }
-  return pairs;
-}
-
 namespace {
 
 bool is_baseline(const Row& row) { return row.variant.ends_with("/baseline"); }
@@ -61,7 +31,7 @@ const Row* baseline_of(const std::vector<Row>& rows, const Row& row, Role role,
 const Row* counterpart_of(const std::vector<Row>& rows, const Row& row) {
   if (row.spells.empty()) return nullptr;
   const std::string variant = row.variant.substr(0, row.variant.find('/') + 1) + row.spells;
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+  const auto found = std::ranges::find_if(rows, [&](const Row& r) {
     return r.variant == variant && r.config == row.config && r.role != Role::cross &&
            r.repeat == 0 && r.status == RowStatus::ok;
   });
@@ -89,7 +59,99 @@ std::vector<RowPair> pairs_of(const std::vector<Row>& rows) {
   return pairs;
 }
 
+/// Whether a ratio is no farther from 1 than the farther end of a row's difference from itself, in
+/// either direction: which of the two ran first is no property of theirs.
+bool is_no_farther(double ratio, const RatioInterval& itself) {
+  const double most = std::max(itself.high, 1 / itself.low);
+  return ratio <= most && ratio >= 1 / most;
+}
+
+bool contains(const RatioInterval& interval, double ratio) {
+  return ratio >= interval.low && ratio <= interval.high;
+}
+
+/// The same of a control; one that is not told from itself has its interval.
+bool within_noise_of(const RatioInterval& control, double ratio) {
+  return control.resolved ? is_no_farther(ratio, control) : contains(control, ratio);
+}
+
+/// A row that is not told from itself says nothing here: what it scatters is in the interval
+/// already.
+bool within_own_noise(const Comparison& comparison) {
+  return comparison.itself && comparison.itself->resolved &&
+         is_no_farther(comparison.speedup.ratio, *comparison.itself);
+}
+
+/// Whether a ratio is within the noise of its control. Only iso, and each schedule of a cross
+/// table, has a control of its own: all else has that of the baseline at its best.
+bool within_control(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
+  const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
+  const Role role = by_best ? Role::best : comparison.role;
+  return std::ranges::any_of(comparisons, [&](const Comparison& control) {
+    return control.control && control.role == role &&
+           (role != Role::cross || control.schedule == comparison.schedule) &&
+           within_noise_of(control.speedup, comparison.speedup.ratio);
+  });
+}
+
+const Comparison* find_matched(const GroupResult& group, const std::string& variant,
+                               const std::string& schedule, const std::string& against_schedule) {
+  for (const Comparison& c : group.comparisons) {
+    if (c.role == Role::matched && c.variant == variant && c.schedule == schedule &&
+        c.against_schedule == against_schedule) {
+      return &c;
+    }
+  }
+  return nullptr;
+}
+
+/// A GPU held at its power limit throttles every run of a heavy kernel: then that is its speed, and
+/// the marks stay as a remark.
+bool always_throttled(const Row& row) {
+  return std::ranges::all_of(row.samples, [](const Sample& s) { return s.throttled; });
+}
+
+/// The first run of a row over its second, in the rounds that have both; nothing where none has.
+std::optional<RatioInterval> against_itself(const Row& row, double confidence) {
+  Row second;
+  second.samples = row.repeat_samples;
+  const auto [first, again] = paired_times(row, second);
+  if (first.empty()) return std::nullopt;
+  return paired_ratio(first, again, confidence);
+}
+
+/// Of the candidate, as its interval alone has it.
+SpeedVerdict verdict_on(const RatioInterval& speedup) {
+  if (!speedup.resolved) return SpeedVerdict::not_resolved;
+  return speedup.ratio > 1 ? SpeedVerdict::faster : SpeedVerdict::slower;
+}
+
 }  // namespace
+
+std::vector<double> usable_times(const Row& row) {
+  const bool all = always_throttled(row);
+  std::vector<double> times;
+  for (const Sample& s : row.samples) {
+    if (all || !s.throttled) times.push_back(s.time_ms);
+  }
+  return times;
+}
+
+std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, const Row& b) {
+  std::pair<std::vector<double>, std::vector<double>> pairs;
+  const bool all_a = always_throttled(a), all_b = always_throttled(b);
+  std::size_t j = 0;
+  for (const Sample& s : a.samples) {
+    while (j < b.samples.size() && b.samples[j].round < s.round) ++j;
+    if (j == b.samples.size()) break;
+    if (b.samples[j].round == s.round && (all_a || !s.throttled) &&
+        (all_b || !b.samples[j].throttled)) {
+      pairs.first.push_back(s.time_ms);
+      pairs.second.push_back(b.samples[j].time_ms);
+    }
+  }
+  return pairs;
+}
 
 std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& comparison) {
   for (const RowPair& pair : pairs_of(rows)) {
@@ -131,14 +193,6 @@ MedianInterval time_of(const Row& row, double confidence, std::optional<Interval
   return median_by(rule, usable_times(row), confidence);
 }
 
-std::optional<RatioInterval> against_itself(const Row& row, double confidence) {
-  Row second;
-  second.samples = row.repeat_samples;
-  const auto [first, again] = paired_times(row, second);
-  if (first.empty()) return std::nullopt;
-  return paired_ratio(first, again, confidence);
-}
-
 std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence,
                                      std::optional<IntervalRule> rule) {
   const std::vector<RowPair> pairs = pairs_of(rows);
@@ -162,50 +216,6 @@ std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_
   }
   for (Comparison& c : comparisons) c.claim = claim_of(comparisons, c);
   return comparisons;
-}
-
-namespace {
-
-/// Whether a ratio is no farther from 1 than the farther end of a row's difference from itself, in
-/// either direction: which of the two ran first is no property of theirs.
-bool is_no_farther(double ratio, const RatioInterval& itself) {
-  const double most = std::max(itself.high, 1 / itself.low);
-  return ratio <= most && ratio >= 1 / most;
-}
-
-bool contains(const RatioInterval& interval, double ratio) {
-  return ratio >= interval.low && ratio <= interval.high;
-}
-
-/// The same of a control; one that is not told from itself has its interval.
-bool within_noise_of(const RatioInterval& control, double ratio) {
-  return control.resolved ? is_no_farther(ratio, control) : contains(control, ratio);
-}
-
-/// A row that is not told from itself says nothing here: what it scatters is in the interval
-/// already.
-bool within_own_noise(const Comparison& comparison) {
-  return comparison.itself && comparison.itself->resolved &&
-         is_no_farther(comparison.speedup.ratio, *comparison.itself);
-}
-
-/// Whether a ratio is within the noise of its control. Only iso, and each schedule of a cross
-/// table, has a control of its own: all else has that of the baseline at its best.
-bool within_control(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
-  const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
-  const Role role = by_best ? Role::best : comparison.role;
-  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
-    return control.control && control.role == role &&
-           (role != Role::cross || control.schedule == comparison.schedule) &&
-           within_noise_of(control.speedup, comparison.speedup.ratio);
-  });
-}
-
-}  // namespace
-
-SpeedVerdict verdict_on(const RatioInterval& speedup) {
-  if (!speedup.resolved) return SpeedVerdict::not_resolved;
-  return speedup.ratio > 1 ? SpeedVerdict::faster : SpeedVerdict::slower;
 }
 
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
@@ -241,21 +251,6 @@ void set_claims(GroupResult& group) {
     c.claim = group.invalid.empty() ? claim_of(group.comparisons, c) : SpeedClaim::invalid;
   }
 }
-
-namespace {
-
-const Comparison* find_matched(const GroupResult& group, const std::string& variant,
-                               const std::string& schedule, const std::string& against_schedule) {
-  for (const Comparison& c : group.comparisons) {
-    if (c.role == Role::matched && c.variant == variant && c.schedule == schedule &&
-        c.against_schedule == against_schedule) {
-      return &c;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 std::vector<Gain> gains_of(const GroupResult& group) {
   std::vector<Gain> gains;

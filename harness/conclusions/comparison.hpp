@@ -11,10 +11,6 @@
 
 namespace amasia {
 
-/// A GPU held at its power limit throttles every run of a heavy kernel: then that is its speed, and
-/// the marks stay as a remark.
-bool always_throttled(const Row& row);
-
 /// Times in ms of the samples that count: those not throttled, or all when all were.
 std::vector<double> usable_times(const Row& row);
 
@@ -44,14 +40,6 @@ std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_
 
 /// What a row's median is known by, under the same rule. Throws as median_interval().
 MedianInterval time_of(const Row& row, double confidence, std::optional<IntervalRule> rule);
-
-/// The first run of a row over its second, in the rounds that have both; nothing where none has.
-std::optional<RatioInterval> against_itself(const Row& row, double confidence);
-
-// What a comparison says, and what may be said of it.
-
-/// Of the candidate, as its interval alone has it.
-SpeedVerdict verdict_on(const RatioInterval& speedup);
 
 /// The verdict after the A/A control, which is among `comparisons`: within the noise when the ratio
 /// is no larger than what the baseline of that role, or the row, differs from itself.

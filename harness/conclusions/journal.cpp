@@ -25,8 +25,6 @@
 namespace amasia {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* journal_schema = "amasia-journal";
 
 /// What a journal holds, up to its last whole line.
@@ -52,9 +50,7 @@ void take_line(const Json& json, bool first, Contents& contents) {
   if (first) {
     const bool is_journal = json.is_object() && json.contains("schema") &&
                             json["schema"] == journal_schema && json.contains("provenance");
-    if (!is_journal) {
-      throw ResultError("expected the first line of a journal");
-    }
+    if (!is_journal) throw ResultError("expected the first line of a journal");
     check_kind(json, journal_schema, result_schema_version);
     contents.file.provenance = provenance_from_json(json["provenance"]);
     contents.has_provenance = true;
@@ -308,11 +304,7 @@ ResultFile read_journal(const std::string& path) {
   if (file.groups.empty() && file.microbenchmarks.empty()) {
     throw ResultError(path + ": holds nothing that was finished");
   }
-  try {
-    recompute(file);
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
+  naming(path, [&] { recompute(file); });
   return std::move(file);
 }
 
@@ -326,22 +318,19 @@ std::vector<ResultFile> read_result_files(const std::vector<std::string>& paths)
 
 void check_writable(const std::string& path, std::uint64_t bytes) {
   namespace fs = std::filesystem;
+  const auto refuse = [&](const std::string& why) { throw UsageError(path + ": " + why); };
   const Destination destination = destination_of(path);
-  if (path == "-") {
-    throw UsageError("-: a result file is kept, so name one; amasia export FILE --csv - prints");
-  }
+  if (path == "-") refuse("a result file is kept, so name one; amasia export FILE --csv - prints");
   if ((destination.special || destination.mounted) &&
       ::access(destination.path.c_str(), W_OK) != 0) {
-    throw UsageError(path + ": cannot be written: " + system_reason());
+    refuse("cannot be written: " + system_reason());
   }
   if (destination.special) return;
   const fs::path folder = fs::path(destination.path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) throw UsageError(path + ": cannot create its folder: " + error.message());
-  if (fs::is_directory(destination.path, error)) {
-    throw UsageError(path + ": is a directory, not a file");
-  }
+  if (error) refuse("cannot create its folder: " + error.message());
+  if (fs::is_directory(destination.path, error)) refuse("is a directory, not a file");
 
   struct statvfs disk {};
   bool known = false;
@@ -349,21 +338,21 @@ void check_writable(const std::string& path, std::uint64_t bytes) {
     known = ::statvfs(destination.path.c_str(), &disk) == 0;
   } else {
     FileBeside probe = create_beside(destination.path);
-    if (!probe.file.is_open()) throw UsageError(path + ": cannot be written: " + system_reason());
+    if (!probe.file.is_open()) refuse("cannot be written: " + system_reason());
     // A quota or a full disk that only shows on writing shows here, in one block.
     const bool written = probe.file.write_durably(std::string(4096, ' ')) && probe.file.close();
     const std::string reason = written ? "" : system_reason();
     known = ::statvfs(probe.name.c_str(), &disk) == 0;
     ::unlink(probe.name.c_str());
-    if (!written) throw UsageError(path + ": cannot be written: " + reason);
+    if (!written) refuse("cannot be written: " + reason);
   }
   if (!known) return;
   const std::uint64_t block = disk.f_frsize;
   // Blocks rather than bytes: the product of a large disk's numbers could overflow.
   if (disk.f_bavail < bytes / block + (bytes % block != 0)) {
-    throw UsageError(path + ": its disk has " + std::to_string(disk.f_bavail * block) +
-                     " bytes left, results may need " + std::to_string(bytes) +
-                     "; free some space or choose another --out");
+    refuse("its disk has " + std::to_string(disk.f_bavail * block) +
+           " bytes left, results may need " + std::to_string(bytes) +
+           "; free some space or choose another --out");
   }
 }
 

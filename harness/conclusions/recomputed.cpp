@@ -81,6 +81,34 @@ void within_arithmetic(const Place& at, const Check& check) {
   }
 }
 
+/// What could not be computed is unknown, as it is written.
+std::optional<double> known(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// The median of a column of the readings; nothing unless every reading has it.
+std::optional<double> median_of(const std::vector<Reading>& samples,
+                                std::optional<double> Reading::*member) {
+  std::vector<double> values;
+  for (const Reading& r : samples) {
+    if (r.*member) values.push_back(*(r.*member));
+  }
+  if (values.size() < samples.size() || values.empty()) return std::nullopt;
+  return median_interval(std::move(values), 0.95).median;
+}
+
+/// `amount` / ceiling, 0 when there is nothing to do; clears `known` when the ceiling is needed but
+/// absent.
+double time_for(double amount, std::string_view name, const std::vector<Ceiling>& ceilings,
+                bool& known) {
+  if (amount <= 0) return 0;
+  for (const Ceiling& ceiling : ceilings) {
+    if (ceiling.name == name && ceiling.value > 0) return amount / ceiling.value;
+  }
+  known = false;
+  return 0;
+}
+
 }  // namespace
 
 double asked_confidence(const Provenance& provenance) {
@@ -116,7 +144,7 @@ void recompute(ResultFile& file) {
   }
 }
 
-ResultFile result_from_json(nlohmann::ordered_json json) {
+ResultFile result_from_json(Json json) {
   ResultFile file = unchecked_from_json(std::move(json));
   recompute(file);
   return file;
@@ -124,36 +152,12 @@ ResultFile result_from_json(nlohmann::ordered_json json) {
 
 ResultFile result_from_text(const std::string& text, const std::string& path) {
   auto json = unsealed(text, path, result_schema_name, result_schema_version);
-  try {
-    return result_from_json(std::move(json));
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
+  return naming(path, [&] { return result_from_json(std::move(json)); });
 }
 
 ResultFile read_result_file(const std::string& path) {
   return result_from_text(read_packed_file(path), path);
 }
-
-namespace {
-
-/// What could not be computed is unknown, as it is written.
-std::optional<double> known(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-/// The median of a column of the readings; nothing unless every reading has it.
-std::optional<double> median_of(const std::vector<Reading>& samples,
-                                std::optional<double> Reading::*member) {
-  std::vector<double> values;
-  for (const Reading& r : samples) {
-    if (r.*member) values.push_back(*(r.*member));
-  }
-  if (values.size() < samples.size() || values.empty()) return std::nullopt;
-  return median_interval(std::move(values), 0.95).median;
-}
-
-}  // namespace
 
 std::optional<double> share_of_floor(const std::optional<Floor>& floor, const Row& row) {
   if (!floor || !row.time_ms) return std::nullopt;
@@ -179,9 +183,8 @@ void recompute(GroupResult& group, double confidence) {
 }
 
 void judge_anew(GroupResult& group, double confidence) {
-  const bool compares = std::any_of(group.rows.begin(), group.rows.end(), [](const Row& r) {
-    return r.role != Role::candidate && r.time_ms;
-  });
+  const bool compares = std::ranges::any_of(
+      group.rows, [](const Row& r) { return r.role != Role::candidate && r.time_ms; });
   if (compares) group.interval_rule = newest_rule;
   recompute(group, confidence);
 }
@@ -200,22 +203,6 @@ void recompute(MicrobenchmarkResult& result, double confidence) {
   }
 }
 
-namespace {
-
-/// `amount` / ceiling, 0 when there is nothing to do; clears `known` when the ceiling is needed but
-/// absent.
-double time_for(double amount, std::string_view name, const std::vector<Ceiling>& ceilings,
-                bool& known) {
-  if (amount <= 0) return 0;
-  for (const Ceiling& ceiling : ceilings) {
-    if (ceiling.name == name && ceiling.value > 0) return amount / ceiling.value;
-  }
-  known = false;
-  return 0;
-}
-
-}  // namespace
-
 double Floor::floor_ms() const { return std::max({bytes_ms, operations_ms, dependency_ms}); }
 
 Bound Floor::bound_by() const {
@@ -230,8 +217,7 @@ std::string rate_of(Work::Kind kind) {
 bool is_tensor_rate(std::string_view ceiling) {
   using Kind = Work::Kind;
   const auto kinds = {Kind::tf32, Kind::bf16, Kind::e4m3};
-  return std::any_of(kinds.begin(), kinds.end(),
-                     [&](Kind kind) { return rate_of(kind) == ceiling; });
+  return std::ranges::any_of(kinds, [&](Kind kind) { return rate_of(kind) == ceiling; });
 }
 
 std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings) {
@@ -254,7 +240,7 @@ std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>&
 
   constexpr double ns_to_ms = 1e-6;
   if (work.dependent_operations > 0) {
-    const auto latency = std::find_if(ceilings.begin(), ceilings.end(), [](const Ceiling& ceiling) {
+    const auto latency = std::ranges::find_if(ceilings, [](const Ceiling& ceiling) {
       return ceiling.name == "dependent_op_ns" && ceiling.value > 0;
     });
     if (latency == ceilings.end()) return std::nullopt;

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "harness/app.hpp"
 #include "harness/results/result.hpp"
 
@@ -21,7 +19,7 @@ void recompute(ResultFile& file);
 
 // Read and recomputed. Errors are ResultError "path:line:column: what" in the syntax,
 // "path: member: what" in the content.
-ResultFile result_from_json(nlohmann::ordered_json);  // without "path: "
+ResultFile result_from_json(Json);  // without "path: "
 ResultFile result_from_text(const std::string& text, const std::string& path);
 ResultFile read_result_file(const std::string& path);
 

@@ -13,6 +13,7 @@
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/statistics/schedule.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
@@ -27,8 +28,7 @@ std::set<std::string> variants_in(const GroupResult& group) {
 /// Whether a session of a case has some of the variants of another, and no others.
 bool is_part_of(const GroupResult& group, const GroupResult& other) {
   const std::set<std::string> mine = variants_in(group), theirs = variants_in(other);
-  return mine.size() < theirs.size() &&
-         std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end());
+  return mine.size() < theirs.size() && std::ranges::includes(theirs, mine);
 }
 bool is_part_of(const MicrobenchmarkResult&, const MicrobenchmarkResult&) { return false; }
 
@@ -66,49 +66,7 @@ auto first_of_each(const Results& results, const Name& name) {
 }
 
 std::string code_of(const Provenance& provenance, const std::string& name, const std::string& own) {
-  const auto found = provenance.sources.find(name);
-  return !own.empty() || found == provenance.sources.end() ? own : found->second;
-}
-
-}  // namespace
-
-std::string code_of(const Provenance& provenance, const Row& row) {
-  return code_of(provenance, row.variant, row.source_digest);
-}
-std::string code_of(const Provenance& provenance, const MicrobenchmarkResult& result) {
-  return code_of(provenance, result.name, result.source_digest);
-}
-
-SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {
-  if (session && *session < static_cast<int>(provenance.sessions.size())) {
-    SessionRecord record = provenance.sessions[static_cast<std::size_t>(*session)];
-    if (record.compiler.empty()) record.compiler = provenance.compiler;
-    if (record.flags.empty()) record.flags = provenance.flags;
-    return record;
-  }
-  return {provenance.date_utc,
-          provenance.commit,
-          provenance.dirty,
-          provenance.compiler,
-          provenance.flags,
-          provenance.device.uuid_hash,
-          0,
-          provenance.device_state};
-}
-
-std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
-  return first_of_each(file.groups, [](const GroupResult& g) { return g.key.to_string(); });
-}
-
-std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file) {
-  return first_of_each(file.microbenchmarks, [](const MicrobenchmarkResult& m) { return m.name; });
-}
-
-namespace {
-
-std::string value_in(const std::map<std::string, std::string>& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? std::string() : found->second;
+  return own.empty() ? value_in(provenance.sources, name) : own;
 }
 
 std::string phrase(const std::string& what, const std::string& a, const std::string& b) {
@@ -141,57 +99,12 @@ std::optional<std::string> difference_of_machine(const Provenance& a, const Prov
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b) {
-  const std::string left = value_in(a.settings, "confidence"),
-                    right = value_in(b.settings, "confidence");
-  if (left != right) return phrase("setting confidence", left, right);
-  return difference_of_machine(a, b, /*host_code=*/false);
-}
-
-std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
-                                        const std::set<std::string>& variants, bool same_gpu,
-                                        const std::set<std::string>& ignored) {
-  std::set<std::string> settings;
-  for (const auto& entry : a.settings) settings.insert(entry.first);
-  for (const auto& entry : b.settings) settings.insert(entry.first);
-  for (const std::string& name : settings) {
-    const std::string left = value_in(a.settings, name), right = value_in(b.settings, name);
-    if (left != right && !ignored.contains(name)) return phrase("setting " + name, left, right);
-  }
-  if (a.study != b.study) return phrase("study", a.study, b.study);
-  if (same_gpu && a.device.uuid_hash != b.device.uuid_hash) {
-    return phrase("GPU (hash of its UUID)", a.device.uuid_hash, b.device.uuid_hash);
-  }
-  if (auto why = difference_of_machine(a, b, /*host_code=*/true)) return why;
-  if (a.harness_digest != b.harness_digest) {
-    return phrase("sources of the harness", a.harness_digest, b.harness_digest);
-  }
-  for (const std::string& variant : variants) {
-    const std::string left = value_in(a.sources, variant), right = value_in(b.sources, variant);
-    if (left != right) return phrase("sources of " + variant, left, right);
-  }
-  return std::nullopt;
-}
-
-std::set<std::string> measured_code(const ResultFile& file) {
-  std::set<std::string> names;
-  for (const GroupResult& group : file.groups) {
-    for (const Row& row : group.rows) names.insert(row.variant);
-  }
-  for (const MicrobenchmarkResult& m : file.microbenchmarks) names.insert(m.name);
-  return names;
-}
-
-namespace {
-
 /// Samples of the same ceiling from all files, and their median.
 std::vector<Ceiling> pooled(const std::vector<ResultFile>& files) {
   std::vector<Ceiling> pool;
   for (const ResultFile& file : files) {
     for (const Ceiling& ceiling : file.ceilings) {
-      const auto same = std::find_if(pool.begin(), pool.end(), [&](const Ceiling& other) {
+      const auto same = std::ranges::find_if(pool, [&](const Ceiling& other) {
         return other.name == ceiling.name && other.unit == ceiling.unit;
       });
       if (same == pool.end()) {
@@ -216,8 +129,7 @@ std::vector<std::string> cases_of(const ResultFile& file) {
 }
 
 std::string shard_of(const Provenance& provenance) {
-  const auto shard = provenance.settings.find("shard");
-  return shard == provenance.settings.end() ? "" : shard->second;
+  return value_in(provenance.settings, "shard");
 }
 
 /// The provenance of all of them.
@@ -273,8 +185,7 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
       merged.add(part_of(file.provenance, m));
     }
   }
-  std::sort(merged.microbenchmarks.begin(), merged.microbenchmarks.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(merged.microbenchmarks, {}, &MicrobenchmarkResult::name);
 
   // In turn from each file: given in order, shards give back the order they were dealt from.
   for (std::size_t g = 0, taken = 1; taken > 0; ++g) {
@@ -438,9 +349,7 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
   }
   // In the order of their dates also before shards are joined: those of one pass follow each other,
   // and a shard belongs to the last pass that lacks it.
-  std::stable_sort(parts.begin(), parts.end(), [](const Session& a, const Session& b) {
-    return a.record.date_utc < b.record.date_utc;
-  });
+  std::ranges::stable_sort(parts, {}, [](const Session& s) { return s.record.date_utc; });
   std::vector<Session> sessions;
   for (Session& session : parts) {
     const auto rest = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& other) {
@@ -503,6 +412,79 @@ bool are_sessions(const std::vector<ResultFile>& files) {
 }
 
 }  // namespace
+
+std::string code_of(const Provenance& provenance, const Row& row) {
+  return code_of(provenance, row.variant, row.source_digest);
+}
+std::string code_of(const Provenance& provenance, const MicrobenchmarkResult& result) {
+  return code_of(provenance, result.name, result.source_digest);
+}
+
+SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {
+  if (session && *session < static_cast<int>(provenance.sessions.size())) {
+    SessionRecord record = provenance.sessions[static_cast<std::size_t>(*session)];
+    if (record.compiler.empty()) record.compiler = provenance.compiler;
+    if (record.flags.empty()) record.flags = provenance.flags;
+    return record;
+  }
+  return {provenance.date_utc,
+          provenance.commit,
+          provenance.dirty,
+          provenance.compiler,
+          provenance.flags,
+          provenance.device.uuid_hash,
+          0,
+          provenance.device_state};
+}
+
+std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
+  return first_of_each(file.groups, [](const GroupResult& g) { return g.key.to_string(); });
+}
+
+std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file) {
+  return first_of_each(file.microbenchmarks, [](const MicrobenchmarkResult& m) { return m.name; });
+}
+
+std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b) {
+  const std::string left = value_in(a.settings, "confidence"),
+                    right = value_in(b.settings, "confidence");
+  if (left != right) return phrase("setting confidence", left, right);
+  return difference_of_machine(a, b, /*host_code=*/false);
+}
+
+std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
+                                        const std::set<std::string>& variants, bool same_gpu,
+                                        const std::set<std::string>& ignored) {
+  std::set<std::string> settings;
+  for (const auto& entry : a.settings) settings.insert(entry.first);
+  for (const auto& entry : b.settings) settings.insert(entry.first);
+  for (const std::string& name : settings) {
+    const std::string left = value_in(a.settings, name), right = value_in(b.settings, name);
+    if (left != right && !ignored.contains(name)) return phrase("setting " + name, left, right);
+  }
+  if (a.study != b.study) return phrase("study", a.study, b.study);
+  if (same_gpu && a.device.uuid_hash != b.device.uuid_hash) {
+    return phrase("GPU (hash of its UUID)", a.device.uuid_hash, b.device.uuid_hash);
+  }
+  if (auto why = difference_of_machine(a, b, /*host_code=*/true)) return why;
+  if (a.harness_digest != b.harness_digest) {
+    return phrase("sources of the harness", a.harness_digest, b.harness_digest);
+  }
+  for (const std::string& variant : variants) {
+    const std::string left = value_in(a.sources, variant), right = value_in(b.sources, variant);
+    if (left != right) return phrase("sources of " + variant, left, right);
+  }
+  return std::nullopt;
+}
+
+std::set<std::string> measured_code(const ResultFile& file) {
+  std::set<std::string> names;
+  for (const GroupResult& group : file.groups) {
+    for (const Row& row : group.rows) names.insert(row.variant);
+  }
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) names.insert(m.name);
+  return names;
+}
 
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names) {
   if (files.empty()) throw ResultError("nothing to merge");

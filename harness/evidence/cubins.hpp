@@ -38,9 +38,6 @@ class Cubins {
   std::multimap<std::string, std::size_t> kernels_;
 };
 
-// What a file of device code says of its kernels before any of it is loaded: parameters,
-// architecture.
-
 struct KernelSignature {
   std::string name;                       // mangled
   std::vector<std::size_t> parameters{};  // bytes of each, in order

@@ -84,8 +84,8 @@ void count_sass(std::string_view opcode, std::map<std::string, int>& instruction
   }
 }
 
-std::optional<unsigned long> hexadecimal(std::string_view digits) {
-  unsigned long value = 0;
+std::optional<std::size_t> hexadecimal(std::string_view digits) {
+  std::size_t value = 0;
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
@@ -94,6 +94,17 @@ std::optional<unsigned long> hexadecimal(std::string_view digits) {
 
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+}
+
+/// A backward branch: the first address, its target, and the last, itself.
+using Loop = std::pair<std::size_t, std::size_t>;
+
+bool is_in(const Loop& loop, std::size_t address) {
+  return loop.first <= address && address <= loop.second;
+}
+
+bool is_in_any(const std::vector<Loop>& loops, std::size_t address) {
+  return std::ranges::any_of(loops, [&](const Loop& loop) { return is_in(loop, address); });
 }
 
 /// Takes the listing line by line: "Function : <name>", then instructions
@@ -118,7 +129,7 @@ class SassReader {
     if (text.substr(0, 2) != "/*") return;
     const std::size_t close = text.find("*/");
     if (close == std::string_view::npos) return;
-    const std::optional<unsigned long> address = hexadecimal(text.substr(2, close - 2));
+    const std::optional<std::size_t> address = hexadecimal(text.substr(2, close - 2));
     text.remove_prefix(close + 2);
     skip_blanks(text);
     if (!text.empty() && text.front() == '{') {  // dual issue, older machines
@@ -151,9 +162,7 @@ class SassReader {
   /// Counts what lies in loops. After the last line, and before the next kernel.
   void finish() {
     for (const auto& [address, opcode] : listing_) {
-      const unsigned long at = address;
-      if (std::any_of(loops_.begin(), loops_.end(),
-                      [at](const auto& l) { return l.first <= at && at <= l.second; })) {
+      if (is_in_any(loops_, address)) {
         count_sass(opcode, current_->in_loops);
         if (opcode == "NOP") ++current_->in_loops["NOP"];  // no padding here: what bar.warp is
       }
@@ -166,24 +175,22 @@ class SassReader {
 
  private:
   void count_timed() {
-    std::pair<unsigned long, unsigned long> timed{0, 0};
-    for (const auto& loop : loops_) {
-      const bool timer =
-          std::any_of(timer_reads_.begin(), timer_reads_.end(),
-                      [&loop](unsigned long at) { return loop.first <= at && at <= loop.second; });
+    Loop timed{0, 0};
+    for (const Loop& loop : loops_) {
+      const bool timer = std::ranges::any_of(
+          timer_reads_, [&](std::size_t address) { return is_in(loop, address); });
       if (!timer && loop.second - loop.first > timed.second - timed.first) timed = loop;
     }
     for (const auto& [address, opcode] : listing_) {
-      const bool inside = timed.first <= address && address <= timed.second;
-      if (timed.second > 0 && inside) ++current_->timed[opcode];
+      if (timed.second > 0 && is_in(timed, address)) ++current_->timed[opcode];
     }
   }
 
   KernelCodes& kernels_;
   KernelCode* current_ = nullptr;
-  std::vector<std::pair<unsigned long, std::string>> listing_{};  // address, opcode
-  std::vector<std::pair<unsigned long, unsigned long>> loops_{};  // first and last address
-  std::vector<unsigned long> timer_reads_{};                      // addresses
+  std::vector<std::pair<std::size_t, std::string>> listing_{};  // address, opcode
+  std::vector<Loop> loops_{};
+  std::vector<std::size_t> timer_reads_{};  // addresses
 };
 
 /// Whether `work` succeeds for each of `count` parts, as many at a time as there are cores.
@@ -231,9 +238,8 @@ bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
   if (folder.path().empty()) return false;
   // The largest first, so that no core is left with one of them at the end.
   std::vector<std::size_t> order = modules;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return cubins.bytes(a).size() > cubins.bytes(b).size();
-  });
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](std::size_t i) { return cubins.bytes(i).size(); });
   std::vector<KernelCodes> listed(order.size());
   const bool all = in_parallel(order.size(), [&](std::size_t i) {
     const fs::path path = folder.path() / (std::to_string(order[i]) + ".cubin");
@@ -253,7 +259,7 @@ void count_module(const ptx::Module& module, KernelCodes& kernels) {
     kernel.instructions.clear();
     kernel.in_loops.clear();
     std::map<std::string, std::size_t> labels;
-    std::vector<std::pair<std::size_t, std::size_t>> loops;  // a label and a branch back to it
+    std::vector<Loop> loops;  // by places of statements
     for (std::size_t i = 0; i < function.body.size(); ++i) {
       const ptx::Statement& statement = function.body[i];
       if (statement.is_label()) labels[statement.label] = i;
@@ -265,8 +271,7 @@ void count_module(const ptx::Module& module, KernelCodes& kernels) {
     for (std::size_t i = 0; i < function.body.size(); ++i) {
       const ptx::Statement& statement = function.body[i];
       if (statement.is_label()) continue;
-      const bool in_loop = std::any_of(
-          loops.begin(), loops.end(), [i](const auto& l) { return l.first <= i && i <= l.second; });
+      const bool in_loop = is_in_any(loops, i);
       for (const std::string& name : {ptx::operation_of(statement.opcode), std::string("total")}) {
         ++kernel.instructions[name];
         if (in_loop) ++kernel.in_loops[name];
@@ -353,8 +358,7 @@ const Cubins& CodeEvidence::cubins() {
 
 bool CodeEvidence::list(const std::set<std::size_t>& modules) {
   std::vector<std::size_t> fresh;
-  std::set_difference(modules.begin(), modules.end(), listed_.begin(), listed_.end(),
-                      std::back_inserter(fresh));
+  std::ranges::set_difference(modules, listed_, std::back_inserter(fresh));
   if (fresh.empty()) return true;
   const std::string cuobjdump = find_cuobjdump();
   KernelCodes found;
@@ -364,7 +368,7 @@ bool CodeEvidence::list(const std::set<std::size_t>& modules) {
   return true;
 }
 
-CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
+KernelCode CodeEvidence::of(const std::string& mangled_name) const {
   const auto found = kernels_.find(mangled_name);
   if (found != kernels_.end()) return found->second;
   return {
@@ -374,7 +378,7 @@ CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
 int instructions_in_loops(const std::string& mangled_name, const Device& device) {
   CodeEvidence code(executable_path(), device.compute_capability);
   code.read({mangled_name});
-  const CodeEvidence::Kernel kernel = code.of(mangled_name);
+  const KernelCode kernel = code.of(mangled_name);
   const auto total = kernel.in_loops.find("total");
   if (total == kernel.in_loops.end()) throw std::runtime_error("no machine code: " + kernel.source);
   return total->second;

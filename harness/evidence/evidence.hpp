@@ -31,8 +31,6 @@ struct KernelCode {
 /// By mangled name.
 using KernelCodes = std::map<std::string, KernelCode>;
 
-// The toolkit's disassembler, cuobjdump, run on the executable.
-
 /// Path of cuobjdump on this machine ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc,
 /// /usr/local/cuda/bin), "" when there is none.
 std::string find_cuobjdump();
@@ -51,9 +49,8 @@ class CodeEvidence {
   static CodeEvidence of_file(const std::string& file);
 
   /// Reads the modules that define these (mangled) kernels and were not read before: half a second
-  /// each, as many at a time as there are cores. The disassembler is cuobjdump ($CUOBJDUMP, on
-  /// PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin). Where that cannot be, as read_all().
-  /// Never throws: see reason().
+  /// each, as many at a time as there are cores. Where that cannot be, as read_all(). Never throws:
+  /// see reason().
   void read(const std::vector<std::string>& mangled_names);
   /// Reads the modules with kernels of these namespaces of ours, so that read() finds them. What
   /// cannot be had now is read() to say.
@@ -67,7 +64,7 @@ class CodeEvidence {
   static CodeEvidence from_ptx(std::string_view text);
 
   /// Counts of one kernel; source is "none: ..." when it is not in the code that was read.
-  Kernel of(const std::string& mangled_name) const;
+  KernelCode of(const std::string& mangled_name) const;
   const KernelCodes& kernels() const { return kernels_; }
   /// Why SASS was not read, as a sentence; empty when it was.
   const std::string& reason() const { return reason_; }

@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/cli/command.hpp"
 #include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
@@ -24,7 +23,6 @@
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/plan/selection.hpp"
-#include "harness/process/memory.hpp"
 #include "harness/registry.hpp"
 #include "harness/report/report.hpp"
 #include "harness/results/provenance.hpp"
@@ -47,7 +45,7 @@ constexpr double seconds_per_ms = 1e-3;
 /// "hotspot/tma/best/rows=512,cols=512/cold/stream".
 std::string name_of(const GroupKey& key, const Row& row) {
   std::string role = role_in_group(row);
-  std::replace(role.begin(), role.end(), ' ', '/');
+  std::ranges::replace(role, ' ', '/');
   return fmt::format("{}/{}/{}/{}/{}", row.variant, role, key.size.to_string(), word_of(key.cache),
                      word_of(key.launch));
 }
@@ -304,13 +302,7 @@ std::vector<std::string> everything() {
   return patterns;
 }
 
-struct Request {
-  CampaignRequest campaign{};
-  int device = 0;
-  std::string tuning{};
-};
-
-void declare(CLI::App& program, Request& r) {
+void declare(CLI::App& program, MeasureRequest& r) {
   r.campaign.roles = {Role::iso, Role::best};
   r.campaign.caches = {CacheMode::cold, CacheMode::hot};
   add_patterns(program, r.campaign.patterns);
@@ -318,7 +310,7 @@ void declare(CLI::App& program, Request& r) {
   add_modes(program, r.campaign);
   add_roles(program, r.campaign.roles);
   add_seed(program, r.campaign.seed);
-  add_device_index(program, r.device);
+  add_device_index(program, r.session.device_index);
   add_tuning(program, r.tuning);
 }
 
@@ -343,8 +335,8 @@ void add_context(const Provenance& from) {
 }
 
 bool is_given(const std::vector<std::string>& flags, const char* name) {
-  return std::any_of(flags.begin(), flags.end(),
-                     [&](const std::string& flag) { return flag.starts_with(name); });
+  return std::ranges::any_of(flags,
+                             [&](const std::string& flag) { return flag.starts_with(name); });
 }
 
 /// Hands its flags to the library. Throws UsageError for those that it does not take.
@@ -367,12 +359,12 @@ int run_gbench(int argc, char** argv) {
     const bool of_library = argument.starts_with("--benchmark_") || argument.starts_with("--v=");
     (of_library ? flags : own).push_back(argument);
   }
-  Request request;
+  MeasureRequest request;
   CLI::App program(gbench().summary, gbench().name);
   declare(program, request);
   give_help(program, gbench());
   try {
-    std::reverse(own.begin(), own.end());  // as CLI11 takes them
+    std::ranges::reverse(own);  // as CLI11 takes them
     program.parse(std::move(own));
   } catch (const CLI::CallForHelp&) {
     write_data(program.help() + "\nFlags of Google Benchmark:\n");
@@ -388,7 +380,7 @@ int run_gbench(int argc, char** argv) {
   if (request.campaign.patterns.empty()) request.campaign.patterns = everything();
   const Cases cases = cases_of(request.campaign);
   initialize(argv[0], flags);
-  const std::unique_ptr<Instrument> instrument = opened(request.device);
+  const std::unique_ptr<Instrument> instrument = opened(request.session.device_index);
   Provenance from = collect_provenance({argv, argv + argc}, "", {}, false);
   from.device = instrument->device();
   from.device_state = instrument->state();

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/gpu/device_probe.hpp"
 #include "harness/gpu/loaded_code.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
@@ -24,11 +23,7 @@ namespace {
 class CudaGroup : public GroupInstrument {
  public:
   CudaGroup(const PlannedGroup& plan, const Device& device)
-      : plan_(plan),
-        device_(device),
-        nvml_(device.pci_bus_id),
-        sampler_(device, nvml_),
-        probe_(device) {
+      : plan_(plan), device_(device), nvml_(device.pci_bus_id), sampler_(device, nvml_) {
     const InstanceFactory* factory = find_instance_factory(plan.key.app);
     if (factory == nullptr) {
       throw std::runtime_error(
@@ -96,9 +91,7 @@ class CudaGroup : public GroupInstrument {
 
   std::string throttle_reasons() const override { return nvml_.throttle_reasons(); }
 
-  std::optional<ProbeTimes> probe() override {
-    return probe_.take(sampler_.stream(), sampler_.spare_memory());
-  }
+  std::optional<ProbeTimes> probe() override { return sampler_.probe(); }
 
   std::map<std::string, std::string> device_state() const override {
     std::map<std::string, std::string> state = nvml_.state();
@@ -125,11 +118,7 @@ class CudaGroup : public GroupInstrument {
             ? (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_,
                                                         reason)
             : choose_of_schedule(variant, row.schedule, row.config, *instance_, device_, reason);
-    if (config == nullptr) {
-      row.status = RowStatus::skipped;
-      row.reason = reason;
-      return;
-    }
+    if (config == nullptr) return give_up(row, RowStatus::skipped, reason);
     if (is_choice && !reason.empty()) {
       row.config_source = fmt::format("built-in default ({}; {})", row.config_source, reason);
     }
@@ -186,11 +175,9 @@ class CudaGroup : public GroupInstrument {
       const auto* const of_cuda = dynamic_cast<const CudaError*>(&error);
       forget_failed_capture();
       if (of_cuda != nullptr && of_cuda->code() == cudaErrorStreamCaptureUnjoined) {
-        row.status = RowStatus::failed;
-        row.reason = not_joined;
+        give_up(row, RowStatus::failed, not_joined);
       } else if (plan_.key.launch == LaunchMode::graph) {
-        row.status = RowStatus::skipped;
-        row.reason = no_graph(error.what());
+        give_up(row, RowStatus::skipped, no_graph(error.what()));
       }
       return {};
     }
@@ -228,8 +215,7 @@ class CudaGroup : public GroupInstrument {
     } catch (const CudaError&) {
       throw;
     } catch (const std::runtime_error& error) {
-      row.status = RowStatus::failed;
-      row.reason = keeps_error_of_capture(error.what());
+      give_up(row, RowStatus::failed, keeps_error_of_capture(error.what()));
       return {};
     }
   }
@@ -237,15 +223,9 @@ class CudaGroup : public GroupInstrument {
   /// A launch that no graph can be captured of: what it does is found out by trying.
   void prepare_by_trial(int index, Row& row, Launch launch) {
     auto known = tried_.find(row.variant);
-    if (known == tried_.end()) {
-      known = tried_.emplace(row.variant, trial_of(launch)).first;
-    }
+    if (known == tried_.end()) known = tried_.emplace(row.variant, trial_of(launch)).first;
     const TrialOutcome& outcome = known->second;
-    if (!outcome.objection.empty()) {
-      row.status = RowStatus::failed;
-      row.reason = outcome.objection;
-      return;
-    }
+    if (!outcome.objection.empty()) return give_up(row, RowStatus::failed, outcome.objection);
     if (!outcome.can_be_blocked) row.fallback = not_held_back;
     const Enqueued run(std::move(launch), outcome.can_be_blocked);
     row.verdict = verdict_of(run, instance_->challenges());
@@ -311,7 +291,6 @@ class CudaGroup : public GroupInstrument {
   const Device& device_;
   Nvml nvml_;
   Sampler sampler_;
-  DeviceProbe probe_;
   std::uint64_t opened_us_ = Nvml::now_us();
   std::unique_ptr<Instance> instance_;
   std::vector<std::shared_ptr<PreparedRun>> prepared_;

@@ -20,6 +20,13 @@ constexpr std::size_t flush_l2_multiple = 4;
 // Far above any enqueue time (500 launches take ~2 ms), far below the group's time limit.
 constexpr unsigned long long gate_timeout_ns = 10'000'000'000ULL;
 
+constexpr int probe_threads = 512;
+constexpr int probe_blocks_per_sm = 2;
+// Some ten microseconds in all: long enough to be measured by a clock with steps of 1 us, short
+// enough that a hundred probes cost a group of a second less than 1 %.
+constexpr int chain_links = 1000;
+constexpr std::size_t part_bytes = std::size_t{32} << 20;
+
 __device__ unsigned long long global_nanoseconds() {
   unsigned long long t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
@@ -51,6 +58,38 @@ __global__ void stamp(ClockStamp* stamps, int sms) {
   if (static_cast<int>(sm) < sms) stamps[sm] = {clock64(), global_nanoseconds()};
 }
 
+__global__ void __launch_bounds__(probe_threads)
+    probe_device(const int4* part, std::size_t words, float factor, ProbeStamp* stamps, int* sink) {
+  ProbeStamp stamp;
+  if (threadIdx.x == 0) stamp.began_ns = global_nanoseconds();
+  __syncthreads();
+  const long long begin = clock64();
+  float x = static_cast<float>(threadIdx.x);
+  for (int i = 0; i < chain_links; ++i) x = x * factor + 1.0F;
+  __syncthreads();
+  stamp.cycles = static_cast<unsigned long long>(clock64() - begin);
+  if (threadIdx.x == 0) stamp.computed_ns = global_nanoseconds();
+  int sum = __float_as_int(x);
+  const std::size_t stride = std::size_t{gridDim.x} * probe_threads;
+  for (std::size_t i = blockIdx.x * std::size_t{probe_threads} + threadIdx.x; i < words;
+       i += stride) {
+    const int4 v = part[i];
+    sum ^= v.x ^ v.y ^ v.z ^ v.w;
+  }
+  __syncthreads();
+  if (sum == 0x7fffffff) *sink = sum;  // one in 2^32: keeps the compiler from dropping the work
+  if (threadIdx.x == 0) {
+    stamp.ended_ns = global_nanoseconds();
+    stamps[blockIdx.x] = stamp;
+  }
+}
+
+double host_microseconds() {
+  return std::chrono::duration<double, std::micro>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace
 
 Sampler::Sampler(const Device& device, Nvml& nvml)
@@ -60,12 +99,17 @@ Sampler::Sampler(const Device& device, Nvml& nvml)
       flush_(flush_l2_multiple * std::max<std::size_t>(device.l2_bytes, 1 << 20) / sizeof(int)),
       sink_(1),
       stamps_(2 * static_cast<std::size_t>(device.sm_count)),
+      probe_blocks_(probe_blocks_per_sm * device.sm_count),
       persisting_(device.index) {
   AMASIA_CUDA(cudaMemset(flush_.data(), 0, flush_.bytes()));
   int* gate = nullptr;
   AMASIA_CUDA(cudaHostAlloc(&gate, sizeof *gate, cudaHostAllocMapped));
   gate_ = std::shared_ptr<volatile int>(gate,
                                         [](volatile int* p) { cudaFreeHost(const_cast<int*>(p)); });
+  ProbeStamp* stamps = nullptr;
+  AMASIA_CUDA(cudaHostAlloc(&stamps, static_cast<std::size_t>(probe_blocks_) * sizeof *stamps,
+                            cudaHostAllocMapped));
+  probe_stamps_ = std::shared_ptr<ProbeStamp[]>(stamps, [](ProbeStamp* p) { cudaFreeHost(p); });
 }
 
 const void* Sampler::kernel() { return reinterpret_cast<const void*>(stamp); }
@@ -207,6 +251,43 @@ std::optional<double> Sampler::clock_from_stamps() const {
   std::nth_element(mhz.begin(), mhz.begin() + static_cast<std::ptrdiff_t>(mhz.size() / 2),
                    mhz.end());
   return mhz[mhz.size() / 2];
+}
+
+ProbeTimes Sampler::probe() {
+  // The parts of the first half in turn: each was displaced from the L2 since it was read last,
+  // also by the flush of a cold sample, which ends with the second half.
+  const std::size_t bytes = std::min(part_bytes, flush_.bytes() / 2);
+  const std::size_t parts = std::max<std::size_t>(1, flush_.bytes() / 2 / bytes);
+  const auto* part =
+      reinterpret_cast<const int4*>(flush_.data()) + probes_++ % parts * (bytes / sizeof(int4));
+  ProbeTimes times;
+  probe_device<<<probe_blocks_, probe_threads, 0, stream_>>>(part, bytes / sizeof(int4), 0.999F,
+                                                             probe_stamps_.get(), sink_.data());
+  times.launched_us = host_microseconds();
+  AMASIA_CUDA(cudaGetLastError());
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  times.done_us = host_microseconds();
+
+  // The GPU's clock counts from 1970; a double of nanoseconds since then would lose the last ones.
+  const auto microseconds = [](unsigned long long ns) {
+    return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) * 1e-3;
+  };
+  unsigned long long began = ~0ULL, computed = ~0ULL, ended = 0;
+  std::vector<unsigned long long> cycles;
+  for (int b = 0; b < probe_blocks_; ++b) {
+    const ProbeStamp& s = probe_stamps_[static_cast<std::size_t>(b)];
+    began = std::min(began, s.began_ns);
+    computed = std::min(computed, s.computed_ns);
+    ended = std::max(ended, s.ended_ns);
+    cycles.push_back(s.cycles);
+  }
+  std::nth_element(cycles.begin(), cycles.begin() + probe_blocks_ / 2, cycles.end());
+  times.began_us = microseconds(began);
+  times.ended_us = microseconds(ended);
+  times.arithmetic_cycles =
+      static_cast<double>(cycles[static_cast<std::size_t>(probe_blocks_ / 2)]);
+  times.memory_us = times.ended_us - microseconds(computed);
+  return times;
 }
 
 std::optional<double> Sampler::energy_mj(const Enqueued& run, Instance& instance, double seconds) {

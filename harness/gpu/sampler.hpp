@@ -26,6 +26,12 @@ struct ClockStamp {
   unsigned long long nanoseconds = 0;
 };
 
+/// What one block of a probe notes.
+struct ProbeStamp {
+  unsigned long long began_ns = 0, computed_ns = 0, ended_ns = 0;
+  unsigned long long cycles = 0;
+};
+
 /// What a sample is taken of.
 struct Enqueued {
   /// Refers to `run`, which outlives it.
@@ -67,9 +73,10 @@ class Sampler {
   /// counter or when the instance is not repeatable().
   std::optional<double> energy_mj(const Enqueued& run, Instance& instance, double seconds);
 
+  /// One probe (timed_run.hpp): runs it and waits.
+  ProbeTimes probe();
+
   cudaStream_t stream() const { return stream_; }
-  /// Memory of at least four times the L2 that no run uses.
-  const DeviceArray<int>& spare_memory() const { return flush_; }
   /// A kernel of the harness itself, to ask what code this program has for a GPU.
   static const void* kernel();
 
@@ -83,10 +90,13 @@ class Sampler {
   OwnedStream own_stream_;
   cudaStream_t stream_;
   OwnedEvent start_, stop_;
-  DeviceArray<int> flush_;
+  DeviceArray<int> flush_;  // at least four times the L2; no run uses it
   DeviceArray<int> sink_;
   DeviceArray<ClockStamp> stamps_;      // 2 x SMs: before and after
   std::shared_ptr<volatile int> gate_;  // host memory the spin kernel polls: 0 wait, 1 go
+  int probe_blocks_;
+  std::size_t probes_ = 0;                      // so far: each reads another part of flush_
+  std::shared_ptr<ProbeStamp[]> probe_stamps_;  // host memory that the device writes
   PersistingL2 persisting_;
 };
 

@@ -59,8 +59,6 @@ void amasia_compare_free(char* answer);
 namespace amasia {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// A callable ended with an exception of its language, which its caller keeps. Nothing more is
 /// called.
 class ImplementationFailed : public UsageError {
@@ -261,16 +259,13 @@ PlannedGroup plan_of(const Implementations& implementations, const std::string& 
 }
 
 std::map<std::string, std::string> settings_of(const Implementations& c) {
-  return {{"patterns", c.name},
-          {"cache", std::string(word_of(c.cache))},
-          {"launch", std::string(word_of(LaunchMode::stream))},
-          {"roles", std::string(word_of(Role::best))},
-          {"min_rounds", std::to_string(c.effort.min_rounds)},
-          {"max_rounds", std::to_string(c.effort.max_rounds)},
-          {"seconds", fmt::format("{}", c.effort.seconds)},
-          {"precision", fmt::format("{}", c.effort.precision)},
-          {"confidence", fmt::format("{}", c.effort.confidence)},
-          {"cold_method", "flush: 4 x L2 read before each run"}};
+  std::map<std::string, std::string> settings = amasia::settings_of(c.effort);
+  settings.merge(
+      std::map<std::string, std::string>{{"patterns", c.name},
+                                         {"cache", std::string(word_of(c.cache))},
+                                         {"launch", std::string(word_of(LaunchMode::stream))},
+                                         {"roles", std::string(word_of(Role::best))}});
+  return settings;
 }
 
 void warn(GroupResult& group, const Implementations& implementations) {
@@ -349,8 +344,7 @@ char* amasia_compare(const char* request, amasia_callback callback) {
   std::string text;
   try {
     // A message may quote what is no UTF-8.
-    text = amasia::answer_to(request, callback)
-               .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    text = amasia::compact(amasia::answer_to(request, callback));
   } catch (const std::exception&) {
     return nullptr;
   }

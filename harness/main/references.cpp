@@ -5,7 +5,6 @@
 #include <exception>
 #include <vector>
 
-#include "harness/process/memory.hpp"
 #include "harness/references.hpp"
 #include "harness/registry.hpp"
 #include "harness/text/output.hpp"

@@ -21,7 +21,7 @@ namespace {
 
 template <class T>
 bool is_among(const std::vector<T>& list, const T& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
+  return std::ranges::find(list, item) != list.end();
 }
 
 std::vector<AppCases> with_sizes(const std::vector<SelectedApp>& selected,
@@ -89,6 +89,90 @@ PlannedMicrobenchmark planned(const Microbenchmark& m, const CampaignRequest& re
   return plan;
 }
 
+/// A setting as a number; the default where it is absent or no such number.
+template <class Number>
+void take_setting(const Provenance& provenance, const std::string& name, Number& number) {
+  const auto value = number_from<Number>(value_in(provenance.settings, name));
+  if (value && *value > 0) number = *value;
+}
+
+std::string name_of(const GroupResult& group, const Row& row) {
+  return fmt::format("{} ({}) at {}", row.variant, role_in_group(row), group.key.to_string());
+}
+
+/// Why this program cannot measure any row of the group; its size in the app's own terms otherwise.
+std::optional<std::string> case_obstacle(const GroupResult& group, Parameters& size) {
+  const App* app = find_app(group.key.app);
+  if (app == nullptr) return "app " + group.key.app + " is not part of this program";
+  const auto& values = group.key.size.values();
+  try {
+    size = Parameters(app->parameters(), {values.begin(), values.end()});
+  } catch (const UsageError& error) {
+    return std::string(error.what());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> row_obstacle(const Row& row) {
+  const Variant* variant = find_variant(row.variant);
+  if (variant == nullptr) return row.variant + " is not part of this program";
+  const bool there = std::ranges::any_of(
+      variant->configs, [&](const Config& c) { return c.info.name == row.config; });
+  if (!there) return fmt::format("{} has no config {} in this program", row.variant, row.config);
+  return std::nullopt;
+}
+
+PlannedRow planned(const Row& row) {
+  PlannedRow again{row.variant, row.role, row.repeat, row.config, "as recorded"};
+  const bool by_schedule = row.role == Role::matched || row.role == Role::cross;
+  if (by_schedule && !row.schedule.empty()) {
+    again.config.clear();
+    again.schedule = row.schedule;
+    again.by_schedule = {{row.schedule, row.config, "as recorded"}};
+  }
+  return again;
+}
+
+constexpr std::string_view inventory_csv =
+#include "inventory.inc"
+    ;
+
+/// "memory/latency:access=load;method=luo|tensor_core/mma": points of the first, all of the second.
+std::map<std::string, std::vector<Coordinates>> points_in(const std::string& text,
+                                                          const std::string& place) {
+  std::map<std::string, std::vector<Coordinates>> points;
+  for (const std::string& entry : split(text, '|')) {
+    const std::size_t colon = entry.find(':');
+    std::vector<Coordinates>& of_name = points[entry.substr(0, colon)];
+    if (colon == std::string::npos) continue;
+    Coordinates at;
+    for (const std::string& part : split(entry.substr(colon + 1), ';')) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        throw ResultError(place + ": expected name=value, found '" + part + "'");
+      }
+      at.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    }
+    of_name.push_back(std::move(at));
+  }
+  return points;
+}
+
+/// The effort that the settings of a file name; what they do not name is the default.
+Effort effort_in(const Provenance& provenance) {
+  Effort effort;
+  take_setting(provenance, "max_rounds", effort.max_rounds);
+  take_setting(provenance, "min_rounds", effort.min_rounds);
+  effort.min_rounds = std::min(effort.min_rounds, effort.max_rounds);
+  take_setting(provenance, "seconds", effort.seconds);
+  take_setting(provenance, "patience", effort.patience);
+  take_setting(provenance, "precision", effort.precision);
+  double confidence = effort.confidence;
+  take_setting(provenance, "confidence", confidence);
+  if (confidence < 1) effort.confidence = confidence;
+  return effort;
+}
+
 }  // namespace
 
 Cases cases_of(const CampaignRequest& request) {
@@ -134,13 +218,13 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
   plan.groups = keep_shard(std::move(plan.groups), request.shard);
   plan.microbenchmarks = keep_shard(std::move(plan.microbenchmarks), request.shard);
   // Floors need them, and so do the rows of a document that are answered by them.
-  plan.ceilings =
-      std::any_of(
-          plan.groups.begin(), plan.groups.end(),
-          [](const PlannedGroup& g) { return has_work(find_app(g.key.app)->work(g.key.size)); }) ||
-      std::any_of(request.inventory.begin(), request.inventory.end(), [](const InventoryRow& row) {
-        return is_among(row.by, std::string("ceilings"));
-      });
+  plan.ceilings = std::ranges::any_of(plan.groups,
+                                      [](const PlannedGroup& g) {
+                                        return has_work(find_app(g.key.app)->work(g.key.size));
+                                      }) ||
+                  std::ranges::any_of(request.inventory, [](const InventoryRow& row) {
+                    return is_among(row.by, std::string("ceilings"));
+                  });
   return plan;
 }
 
@@ -197,74 +281,10 @@ double expected_seconds(const Campaign& campaign, const std::optional<Device>& d
   return seconds;
 }
 
-namespace {
-
-/// A setting as a number; the default where it is absent or no such number.
-template <class Number>
-void take_setting(const Provenance& provenance, const std::string& name, Number& number) {
-  const auto found = provenance.settings.find(name);
-  if (found == provenance.settings.end()) return;
-  const auto value = number_from<Number>(found->second);
-  if (value && *value > 0) number = *value;
-}
-
-std::string name_of(const GroupResult& group, const Row& row) {
-  return fmt::format("{} ({}) at {}", row.variant, role_in_group(row), group.key.to_string());
-}
-
-/// Why this program cannot measure any row of the group; its size in the app's own terms otherwise.
-std::optional<std::string> case_obstacle(const GroupResult& group, Parameters& size) {
-  const App* app = find_app(group.key.app);
-  if (app == nullptr) return "app " + group.key.app + " is not part of this program";
-  const auto& values = group.key.size.values();
-  try {
-    size = Parameters(app->parameters(), {values.begin(), values.end()});
-  } catch (const UsageError& error) {
-    return std::string(error.what());
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> row_obstacle(const Row& row) {
-  const Variant* variant = find_variant(row.variant);
-  if (variant == nullptr) return row.variant + " is not part of this program";
-  const bool there = std::any_of(variant->configs.begin(), variant->configs.end(),
-                                 [&](const Config& c) { return c.info.name == row.config; });
-  if (!there) return fmt::format("{} has no config {} in this program", row.variant, row.config);
-  return std::nullopt;
-}
-
-PlannedRow planned(const Row& row) {
-  PlannedRow again{row.variant, row.role, row.repeat, row.config, "as recorded"};
-  const bool by_schedule = row.role == Role::matched || row.role == Role::cross;
-  if (by_schedule && !row.schedule.empty()) {
-    again.config.clear();
-    again.schedule = row.schedule;
-    again.by_schedule = {{row.schedule, row.config, "as recorded"}};
-  }
-  return again;
-}
-
-}  // namespace
-
 bool is_asked(const std::vector<std::string>& only, std::string_view name) {
-  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
+  return only.empty() || std::ranges::any_of(only, [&](const std::string& pattern) {
            return glob_match(pattern, name);
          });
-}
-
-Effort effort_in(const Provenance& provenance) {
-  Effort effort;
-  take_setting(provenance, "max_rounds", effort.max_rounds);
-  take_setting(provenance, "min_rounds", effort.min_rounds);
-  effort.min_rounds = std::min(effort.min_rounds, effort.max_rounds);
-  take_setting(provenance, "seconds", effort.seconds);
-  take_setting(provenance, "patience", effort.patience);
-  take_setting(provenance, "precision", effort.precision);
-  double confidence = effort.confidence;
-  take_setting(provenance, "confidence", confidence);
-  if (confidence < 1) effort.confidence = confidence;
-  return effort;
 }
 
 Again plan_again(const ResultFile& file, const std::vector<std::string>& only) {
@@ -291,9 +311,8 @@ Again plan_again(const ResultFile& file, const std::vector<std::string>& only) {
     if (!plan.rows.empty()) again.campaign.groups.push_back(std::move(plan));
   }
   for (const MicrobenchmarkResult* shown : shown_microbenchmarks(file)) {
-    const bool measured =
-        std::any_of(shown->rows.begin(), shown->rows.end(),
-                    [](const MicrobenchmarkRow& r) { return r.value.has_value(); });
+    const bool measured = std::ranges::any_of(
+        shown->rows, [](const MicrobenchmarkRow& r) { return r.value.has_value(); });
     if (!measured || !is_asked(only, shown->name)) continue;
     if (find_microbenchmark(shown->name) == nullptr) {
       again.not_possible.push_back({shown->name, "it is not part of this program"});
@@ -309,35 +328,6 @@ Again plan_again(const ResultFile& file, const std::vector<std::string>& only) {
   again.campaign.ceilings = !again.campaign.groups.empty();
   return again;
 }
-
-namespace {
-
-constexpr std::string_view inventory_csv =
-#include "inventory.inc"
-    ;
-
-/// "memory/latency:access=load;method=luo|tensor_core/mma": points of the first, all of the second.
-std::map<std::string, std::vector<Coordinates>> points_in(const std::string& text,
-                                                          const std::string& place) {
-  std::map<std::string, std::vector<Coordinates>> points;
-  for (const std::string& entry : split(text, '|')) {
-    const std::size_t colon = entry.find(':');
-    std::vector<Coordinates>& of_name = points[entry.substr(0, colon)];
-    if (colon == std::string::npos) continue;
-    Coordinates at;
-    for (const std::string& part : split(entry.substr(colon + 1), ';')) {
-      const std::size_t equals = part.find('=');
-      if (equals == std::string::npos || equals == 0) {
-        throw ResultError(place + ": expected name=value, found '" + part + "'");
-      }
-      at.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-    }
-    of_name.push_back(std::move(at));
-  }
-  return points;
-}
-
-}  // namespace
 
 const std::vector<InventoryRow>& inventory() {
   static const std::vector<InventoryRow> rows = [] {
@@ -389,7 +379,7 @@ std::vector<std::string> inventory_names() {
 }
 
 bool is_built(const InventoryRow& row) {
-  return std::any_of(row.by.begin(), row.by.end(), [](const std::string& by) {
+  return std::ranges::any_of(row.by, [](const std::string& by) {
     if (by == "ceilings") return !ceiling_probes().empty();
     if (by.starts_with("app ")) return !variants_of(by.substr(4)).empty();
     return find_microbenchmark(by) != nullptr;

@@ -140,7 +140,4 @@ Again plan_again(const ResultFile& file, const std::vector<std::string>& only = 
 /// whole name matches one of the globs, or there are none.
 bool is_asked(const std::vector<std::string>& only, std::string_view name);
 
-/// The effort that the settings of a file name; what they do not name is the default.
-Effort effort_in(const Provenance& provenance);
-
 }  // namespace amasia

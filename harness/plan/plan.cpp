@@ -18,7 +18,6 @@ namespace amasia {
 
 template <>
 struct Fields<Effort> {
-  static constexpr std::string_view name = "effort";
   static constexpr auto list =
       fields(field("min_rounds", &Effort::min_rounds), field("max_rounds", &Effort::max_rounds),
              field("seconds", &Effort::seconds), field("patience", &Effort::patience),
@@ -29,7 +28,6 @@ struct Fields<Effort> {
 
 template <>
 struct Fields<PointEffort> {
-  static constexpr std::string_view name = "point_effort";
   static constexpr auto list = fields(
       field("min_samples", &PointEffort::min_samples),
       field("max_samples", &PointEffort::max_samples), field("seconds", &PointEffort::seconds),
@@ -38,7 +36,6 @@ struct Fields<PointEffort> {
 
 template <>
 struct Fields<ScheduleWinner> {
-  static constexpr std::string_view name = "schedule_winner";
   static constexpr auto list =
       fields(field("schedule", &ScheduleWinner::schedule), field("config", &ScheduleWinner::config),
              field("source", &ScheduleWinner::source));
@@ -46,7 +43,6 @@ struct Fields<ScheduleWinner> {
 
 template <>
 struct Fields<PlannedRow> {
-  static constexpr std::string_view name = "planned_row";
   static constexpr auto list = fields(
       field("variant", &PlannedRow::variant), field("role", &PlannedRow::role),
       field("repeat", &PlannedRow::repeat), field("config", &PlannedRow::config),
@@ -57,7 +53,6 @@ struct Fields<PlannedRow> {
 
 template <>
 struct Fields<PlannedGroup> {
-  static constexpr std::string_view name = "planned_group";
   static constexpr auto list =
       fields(field("key", &PlannedGroup::key), field("preset", &PlannedGroup::preset),
              field("seed", &PlannedGroup::seed), field("effort", &PlannedGroup::effort),
@@ -66,7 +61,6 @@ struct Fields<PlannedGroup> {
 
 template <>
 struct Fields<PlannedMicrobenchmark> {
-  static constexpr std::string_view name = "planned_microbenchmark";
   static constexpr auto list = fields(
       field("name", &PlannedMicrobenchmark::name), field("scope", &PlannedMicrobenchmark::scope),
       field("effort", &PlannedMicrobenchmark::effort), field("only", &PlannedMicrobenchmark::only),
@@ -76,10 +70,8 @@ struct Fields<PlannedMicrobenchmark> {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 bool contains(const std::vector<Role>& list, Role item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
+  return std::ranges::find(list, item) != list.end();
 }
 
 /// The rows of a comparison, kind by kind.
@@ -93,7 +85,7 @@ class ComparisonRows {
   std::vector<PlannedRow> rows() {
     for (const Variant* v : variants_of(key_.app)) {
       const bool is_baseline = v->strategy == "baseline";
-      const bool is_selected = std::find(selected_.begin(), selected_.end(), v) != selected_.end();
+      const bool is_selected = std::ranges::find(selected_, v) != selected_.end();
       if (is_baseline) baseline_ = v;
       if (is_baseline || is_selected) add(*v, is_baseline);
     }
@@ -205,7 +197,7 @@ std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& select
   return rows;
 }
 
-Json to_json(const PlannedGroup& plan) { return written(plan, any_value, Place()); }
+Json to_json(const PlannedGroup& plan) { return written(plan); }
 
 PlannedGroup planned_group_from_json(const Json& json) {
   PlannedGroup plan;
@@ -242,16 +234,15 @@ std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Devic
   check_points(*m, points);
   if (plan.only.empty()) return points;
   std::erase_if(points, [&](const Point& p) {
-    return std::none_of(plan.only.begin(), plan.only.end(), [&](const Coordinates& wanted) {
-      return std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
-        return value_of(p.at, pair.first) == pair.second;
-      });
+    return std::ranges::none_of(plan.only, [&](const Coordinates& wanted) {
+      return std::ranges::all_of(
+          wanted, [&](const auto& pair) { return value_of(p.at, pair.first) == pair.second; });
     });
   });
   return points;
 }
 
-Json to_json(const PlannedMicrobenchmark& plan) { return written(plan, any_value, Place()); }
+Json to_json(const PlannedMicrobenchmark& plan) { return written(plan); }
 
 PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& json) {
   PlannedMicrobenchmark plan;
@@ -277,6 +268,15 @@ Effort effort_of(const EffortAsked& asked, Effort own) {
   own.confidence = asked.confidence.value_or(own.confidence);
   own.energy = own.energy || asked.energy;
   return own;
+}
+
+std::map<std::string, std::string> settings_of(const Effort& effort) {
+  return {{"min_rounds", std::to_string(effort.min_rounds)},
+          {"max_rounds", std::to_string(effort.max_rounds)},
+          {"seconds", fmt::format("{}", effort.seconds)},
+          {"precision", fmt::format("{}", effort.precision)},
+          {"confidence", fmt::format("{}", effort.confidence)},
+          {"cold_method", "flush: 4 x L2 read before each run"}};
 }
 
 }  // namespace amasia

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +15,7 @@
 
 namespace amasia {
 
-// How long and how precisely to measure.
-
-/// For one group.
+/// How long and how precisely to measure one group.
 struct Effort {
   int min_rounds = least_rounds;
   int max_rounds = 301;  // runs of a few microseconds need as many for `precision`; few others do
@@ -29,7 +28,7 @@ struct Effort {
   bool count_only = false;  // under a profiler: every right row once between its marks, no time
 };
 
-/// For one point of a microbenchmark.
+/// The same for one point of a microbenchmark.
 struct PointEffort {
   int min_samples = 7;  // 6 is the least for a sign-test interval at 95 %
   int max_samples = 51;
@@ -48,6 +47,9 @@ struct EffortAsked {
 /// `own` with what was asked for in its place. A cap below the least number of rounds lowers that,
 /// unless it was asked for, too: then they contradict each other (UsageError).
 Effort effort_of(const EffortAsked& asked, Effort own);
+
+/// As the provenance of a result has it.
+std::map<std::string, std::string> settings_of(const Effort& effort);
 
 /// A row before it runs: which variant in which config and role.
 struct PlannedRow {
@@ -94,8 +96,8 @@ struct PlannedMicrobenchmark {
 /// not part of the program, or takes no traits, or not these; std::logic_error for bad points.
 std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Device& device);
 
-nlohmann::ordered_json to_json(const PlannedMicrobenchmark&);
-PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_json&);
+Json to_json(const PlannedMicrobenchmark&);
+PlannedMicrobenchmark planned_microbenchmark_from_json(const Json&);
 
 /// The rows of a comparison: selected variants at iso and best, the baseline twice (A/A),
 /// comparators once. With matched also the baseline with the schedule of each strategy, and each
@@ -109,8 +111,8 @@ std::vector<PlannedRow> comparison_rows(const GroupKey& key,
 /// Every config of each selected variant, once: for `tune` and `verify`.
 std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& selected);
 
-nlohmann::ordered_json to_json(const PlannedGroup&);
-PlannedGroup planned_group_from_json(const nlohmann::ordered_json&);
+Json to_json(const PlannedGroup&);
+PlannedGroup planned_group_from_json(const Json&);
 
 /// Roughly what the group will take, for the ETA before anything was measured.
 double expected_seconds(const PlannedGroup& group);

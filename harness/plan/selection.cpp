@@ -18,7 +18,7 @@ std::string folder_of(const std::string& name) { return name.substr(0, name.find
 
 std::vector<std::string> matching(std::string_view pattern, const std::vector<std::string>& names) {
   std::vector<std::string> found;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(found), [&](const auto& name) {
+  std::ranges::copy_if(names, std::back_inserter(found), [&](const auto& name) {
     return glob_match(pattern, name) || glob_match(pattern, folder_of(name));
   });
   return found;
@@ -60,7 +60,7 @@ std::vector<std::string> names_of_microbenchmarks() {
                          const std::vector<std::string>& of_microbenchmarks) {
   std::vector<std::string> valid;
   const auto offer = [&](const std::string& name) {
-    if (std::find(valid.begin(), valid.end(), name) == valid.end()) valid.push_back(name);
+    if (std::ranges::find(valid, name) == valid.end()) valid.push_back(name);
   };
   for (const auto* names : {&of_variants, &of_microbenchmarks}) {
     for (const std::string& name : *names) offer(folder_of(name));

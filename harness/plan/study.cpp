@@ -70,13 +70,6 @@ void ask_for(CampaignRequest& request, const Study& study, const EffortAsked& as
   request.effort = effort_of(asked, study.effort);
 }
 
-Preset preset_from(const std::string& name) {
-  if (const auto preset = find_word<Preset>(name)) return *preset;
-  const std::vector<std::string> names(std::begin(Words<Preset>::list),
-                                       std::end(Words<Preset>::list));
-  throw UsageError(fmt::format("no preset '{}': {}", name, suggestion(name, names)));
-}
-
 std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows) {
   std::vector<std::string> patterns;
   for (const InventoryRow& row : rows) {
@@ -85,9 +78,7 @@ std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows) {
       const bool app = by.starts_with("app ");
       if (!app && find_microbenchmark(by) == nullptr) continue;
       const std::string pattern = app ? by.substr(4) : by;
-      if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) {
-        patterns.push_back(pattern);
-      }
+      if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(pattern);
     }
   }
   return patterns;

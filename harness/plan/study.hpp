@@ -31,9 +31,6 @@ const Study& find_study(const std::string& name);
 /// asked for (`caches` and `launches` empty).
 void ask_for(CampaignRequest& request, const Study& study, const EffortAsked& asked);
 
-/// Throws UsageError with the nearest names unless `name` is the word of a preset.
-Preset preset_from(const std::string& name);
-
 /// Apps and microbenchmarks that answer these rows and are part of this program, as patterns.
 std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows);
 

@@ -26,7 +26,6 @@ namespace amasia {
 
 template <>
 struct Fields<TuningCandidate> {
-  static constexpr std::string_view name = "candidate";
   static constexpr Rules of_time{.optional = true, .least = 0, .above = true};
   static constexpr auto list =
       fields(field("config", &TuningCandidate::config), field("status", &TuningCandidate::status),
@@ -39,7 +38,6 @@ struct Fields<TuningCandidate> {
 
 template <>
 struct Fields<TuningEntry> {
-  static constexpr std::string_view name = "winner";
   static constexpr auto list =
       fields(field("device", &TuningEntry::device), field("variant", &TuningEntry::variant),
              field("size", &TuningEntry::size), field("cache", &TuningEntry::cache),
@@ -51,7 +49,6 @@ struct Fields<TuningEntry> {
 
 template <>
 struct Fields<TunedDevice> {
-  static constexpr std::string_view name = "tuned_device";
   static constexpr auto list =
       fields(field("name", &TunedDevice::name),
              field("compute_capability", &TunedDevice::compute_capability, {.least_integer = 1}),
@@ -59,8 +56,6 @@ struct Fields<TunedDevice> {
 };
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* tuning_schema_name = "amasia-tuning";
 constexpr int tuning_version = 2;
@@ -100,23 +95,21 @@ TuningTable TuningTable::read(const std::string& path) {
   TuningTable table;
   if (!std::filesystem::exists(path)) return table;
   const Json j = read_json_file(path);
-  try {
+  naming(path, [&] {
     check_kind(j, tuning_schema_name, tuning_version);
     // Not in files from before this was asked.
     const auto devices = At(j).optional_member("devices");
     if (devices) amasia::read(*devices, any_value, table.devices_);
     amasia::read(At(j).member("entries"), any_value, table.entries_);
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
+  });
   return table;
 }
 
 void TuningTable::write(const std::string& path) const {
   const Json json{{"schema", tuning_schema_name},
                   {"version", tuning_version},
-                  {"devices", written(devices_, any_value, Place())},
-                  {"entries", written(entries_, any_value, Place())}};
+                  {"devices", written(devices_)},
+                  {"entries", written(entries_)}};
   // A path in a size may be no UTF-8.
   write_text_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
@@ -148,9 +141,8 @@ void TuningTable::fill_in(const TuningTable& other, const Device& device) {
   std::erase_if(near, [&](const TunedDevice& d) {
     return d.name == device.name || d.compute_capability != device.compute_capability;
   });
-  std::stable_sort(near.begin(), near.end(), [&](const TunedDevice& a, const TunedDevice& b) {
-    return std::abs(a.sm_count - device.sm_count) < std::abs(b.sm_count - device.sm_count);
-  });
+  std::ranges::stable_sort(
+      near, {}, [&](const TunedDevice& d) { return std::abs(d.sm_count - device.sm_count); });
   for (const TunedDevice& lender : near) {
     std::vector<TuningEntry> lent;
     for (const TuningEntry& entry : other.entries_) {
@@ -159,7 +151,7 @@ void TuningTable::fill_in(const TuningTable& other, const Device& device) {
                e.source_digest == entry.source_digest;
       };
       if (entry.device != lender.name || entry.source_digest != source_digest(entry.variant) ||
-          std::any_of(entries_.begin(), entries_.end(), is_known)) {
+          std::ranges::any_of(entries_, is_known)) {
         continue;
       }
       TuningEntry& mine = lent.emplace_back(entry);
@@ -171,8 +163,8 @@ void TuningTable::fill_in(const TuningTable& other, const Device& device) {
 }
 
 void TuningTable::record(TuningEntry entry) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const TuningEntry& e) { return is_search_of(e, entry); });
+  const auto found =
+      std::ranges::find_if(entries_, [&](const TuningEntry& e) { return is_search_of(e, entry); });
   if (found == entries_.end()) {
     entries_.push_back(std::move(entry));
   } else {
@@ -181,7 +173,7 @@ void TuningTable::record(TuningEntry entry) {
 }
 
 bool TuningTable::has(const TunedCase& wanted) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const TuningEntry& e) {
+  return std::ranges::any_of(entries_, [&](const TuningEntry& e) {
     return is_search_of(e, wanted) && e.source_digest == wanted.source_digest;
   });
 }
@@ -219,14 +211,10 @@ std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const TunedCase& wan
   std::vector<ScheduleWinner> winners;
   for (const Config& config : variant.configs) {
     if (config.info.schedule.empty() || config.info.reference_only) continue;
-    const auto tried =
-        std::find_if(entry->table.begin(), entry->table.end(),
-                     [&](const TuningCandidate& c) { return c.config == config.info.name; });
+    const auto tried = std::ranges::find(entry->table, config.info.name, &TuningCandidate::config);
     if (tried == entry->table.end() || !tried->median_ms) continue;
     const double ms = *tried->median_ms;
-    const auto known = std::find_if(winners.begin(), winners.end(), [&](const ScheduleWinner& w) {
-      return w.schedule == config.info.schedule;
-    });
+    const auto known = std::ranges::find(winners, config.info.schedule, &ScheduleWinner::schedule);
     if (known == winners.end()) {
       winners.push_back(
           {config.info.schedule, config.info.name, tuned_at(*entry, wanted.size), ms});
@@ -252,7 +240,7 @@ TuningTable winners_in_results(const Device& device) {
        i.increment(error)) {
     folders.push_back(i->path());
   }
-  std::sort(folders.begin(), folders.end());
+  std::ranges::sort(folders);
   for (const auto& folder : folders) {
     const std::string path = (folder / "tuning.json").string();
     if (path != own) others.add(TuningTable::read(path));
@@ -281,10 +269,9 @@ TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
       tried.high_ms = row.time_ms->high;
       tried.n = row.time_ms->n;
     }
-    const bool reference_only =
-        std::any_of(variant.configs.begin(), variant.configs.end(), [&row](const Config& config) {
-          return config.info.name == row.config && config.info.reference_only;
-        });
+    const bool reference_only = std::ranges::any_of(variant.configs, [&row](const Config& config) {
+      return config.info.name == row.config && config.info.reference_only;
+    });
     if (!row.time_ms || reference_only) continue;
     eligible.push_back(&row);
     if (winner == nullptr || row.time_ms->median < winner->time_ms->median) winner = &row;

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "harness/device.hpp"
 #include "harness/parameters.hpp"
 #include "harness/results/result.hpp"
-#include "harness/statistics/statistics.hpp"
 #include "harness/variant.hpp"
 #include "harness/words.hpp"
 
@@ -89,7 +86,6 @@ class TuningTable {
   std::vector<ScheduleWinner> choose_by_schedule(const TunedCase& wanted,
                                                  const Variant& variant) const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
-  const std::vector<TunedDevice>& devices() const { return devices_; }
 
  private:
   /// nullptr when the variant was never tuned on the device or its code has changed since.

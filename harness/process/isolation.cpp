@@ -25,7 +25,6 @@
 namespace amasia {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 void open_pipe(OpenFile& read_end, OpenFile& write_end) {
@@ -108,8 +107,7 @@ int serve(const TaskPerformer& perform, const std::string& text, OpenFile out) {
 
 }  // namespace
 
-void take_line(const std::string& line, ChildOutcome& outcome,
-               const std::function<void(const std::string&)>& on_line) {
+void take_line(const std::string& line, ChildOutcome& outcome, const LineSink& on_line) {
   const Json j = Json::parse(line, nullptr, false);
   const auto has = [&j](const char* name, bool (Json::*type)() const noexcept) {
     return j.contains(name) && (j[name].*type)();
@@ -192,8 +190,7 @@ void conclude(ChildOutcome& outcome, const Ended& ended, double seconds) {
   }
 }
 
-ChildOutcome run_in_child(const Json& task, double seconds,
-                          const std::function<void(const std::string&)>& on_line) {
+ChildOutcome run_in_child(const Json& task, double seconds, const LineSink& on_line) {
   ChildOutcome outcome;
   const std::string mark = new_mark();
   Json marked = task;
@@ -212,7 +209,7 @@ ChildOutcome run_in_child(const Json& task, double seconds,
 }
 
 ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
-                            const std::function<void(const std::string&)>& on_line) {
+                            const LineSink& on_line) {
   ChildOutcome outcome;
   try {
     outcome.result = perform(task, [&](int row, const std::string& line) {
@@ -228,9 +225,7 @@ ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
   return outcome;
 }
 
-std::string one_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string one_line(const Json& json) { return compact(json) + '\n'; }
 
 int serve_child(const TaskPerformer& perform) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)),

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/text/file.hpp"
+#include "harness/text/json_file.hpp"
 
 namespace amasia {
 
@@ -18,13 +19,15 @@ namespace amasia {
 /// with a line for the person who waits.
 using ProgressSink = std::function<void(int row, const std::string& line)>;
 
+/// Receives lines for the person who waits, and what libraries print.
+using LineSink = std::function<void(const std::string& line)>;
+
 /// Does what a task asks for. Throws what the work throws.
-using TaskPerformer = std::function<nlohmann::ordered_json(const nlohmann::ordered_json& task,
-                                                           const ProgressSink& progress)>;
+using TaskPerformer = std::function<Json(const Json& task, const ProgressSink& progress)>;
 
 struct ChildOutcome {
   bool finished = false;  // the task returned a result
-  nlohmann::ordered_json result{};
+  Json result{};
   std::string failure{};     // a sentence, when not finished
   bool usage_error = false;  // the child says that the request cannot be served at all
   bool killed = false;       // from outside, by a signal that no fault of its own raises
@@ -38,12 +41,11 @@ struct ChildOutcome {
 /// Sends `task` to a child of this executable, which may take `seconds` for each step. `on_line`
 /// receives its progress. What a library prints goes to stderr: answers bear a mark that it cannot
 /// know.
-ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
-                          const std::function<void(const std::string&)>& on_line);
+ChildOutcome run_in_child(const Json& task, double seconds, const LineSink& on_line);
 
 /// The same in this process, for debuggers and compute-sanitizer: no time limit, no protection.
-ChildOutcome run_in_process(const nlohmann::ordered_json& task, const TaskPerformer& perform,
-                            const std::function<void(const std::string&)>& on_line);
+ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
+                            const LineSink& on_line);
 
 /// The child's side: reads the task from stdin, answers on stdout, returns the exit status.
 int serve_child(const TaskPerformer& perform);
@@ -63,11 +65,10 @@ Ended run_program(const std::vector<std::string>& command, const std::string& in
 /// What became of the task, where the lines of the answer do not say it.
 void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
 /// A line of the protocol; text that is not UTF-8 (a message of the system) must not break it.
-std::string one_line(const nlohmann::ordered_json& json);
+std::string one_line(const Json& json);
 
 /// Folds one line of a child's answer into the outcome. Any other text goes to `on_line`.
-void take_line(const std::string& line, ChildOutcome& outcome,
-               const std::function<void(const std::string&)>& on_line);
+void take_line(const std::string& line, ChildOutcome& outcome, const LineSink& on_line);
 
 /// The option by which the parent starts its child; for one with files, two names follow.
 inline constexpr const char* child_flag = "--child-task";

@@ -107,9 +107,9 @@ std::string why_forbidden(const NcuOutput& output) {
   return "";
 }
 
-ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_json& task,
+ProfiledTask run_in_profiler(const std::string& ncu, const Json& task,
                              const std::vector<std::string>& metrics, double seconds,
-                             const std::function<void(const std::string&)>& on_line) {
+                             const LineSink& on_line) {
   const ScratchFolder folder;
   if (folder.path().empty()) {
     throw std::runtime_error("no temporary folder can be made: " + system_reason());

@@ -45,8 +45,8 @@ struct ProfiledTask {
 
 /// Performs `task` under `ncu`, several times, because the hardware counts only some metrics at a
 /// time; the last answer is the outcome. Clocks and caches are left alone.
-ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_json& task,
+ProfiledTask run_in_profiler(const std::string& ncu, const Json& task,
                              const std::vector<std::string>& metrics, double seconds,
-                             const std::function<void(const std::string&)>& on_line);
+                             const LineSink& on_line);
 
 }  // namespace amasia

@@ -59,7 +59,7 @@ ColumnCells summary_fields(const GroupResult& group, const Row& row) {
       {{"error"}, verdict ? Cell(verdict->error) : Cell()},
       {{"bound"}, verdict ? Cell(verdict->bound) : Cell()},
       {{"n"}, time ? Cell(std::int64_t{time->n}) : Cell()},
-      {{"time_ms", true}, time ? Cell(Estimate{time->median, time->low, time->high}) : Cell()},
+      {{"time_ms", true}, median_cell(time)},
       {{"coverage"}, time ? Cell(time->coverage) : Cell()},
       {{"minimum_ms"}, time ? Cell(time->minimum) : Cell()},
       {{"maximum_ms"}, time ? Cell(time->maximum) : Cell()},
@@ -88,7 +88,7 @@ ColumnCells point_fields(const MicrobenchmarkResult& m, const MicrobenchmarkRow&
           {{"reason"}, text_or_nothing(row.reason)},
           {{"remark"}, text_or_nothing(row.remark)},
           {{"n"}, static_cast<std::int64_t>(row.samples.size())},
-          {{"value", true}, value_cell(row)},
+          {{"value", true}, median_cell(row.value)},
           {{"cycles"}, optional_cell(row.cycles)},
           {{"time_ns"}, optional_cell(row.time_ns)},
           {{"clock_mhz"}, optional_cell(row.clock_mhz)},
@@ -114,6 +114,31 @@ void add(Table& table, const Parts&... parts) {
     for (const auto& [column, cell] : *part) row.push_back(cell);
   }
   table.add(std::move(row));
+}
+
+/// `value_in`: what a session's group has of it, nothing where it has none.
+template <class ValueIn>
+std::string range_over_sessions(const ResultFile& file, const GroupResult& group,
+                                const ValueIn& value_in) {
+  std::set<std::string> gpus;
+  std::vector<double> values;
+  for (const GroupResult& other : file.groups) {
+    if (!other.invalid.empty() || other.key.to_string() != group.key.to_string()) continue;
+    if (const std::optional<double> value = value_in(other)) {
+      values.push_back(*value);
+      gpus.insert(gpu_of(file.provenance, other));
+    }
+  }
+  if (values.size() < 2) return "one run";
+  const auto [least, most] = std::ranges::minmax_element(values);
+  return fmt::format("{} to {} ({} runs on {})", format_number(*least), format_number(*most),
+                     values.size(),
+                     gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()));
+}
+
+bool is_same_row(const Row& a, const Row& b) {
+  return std::tie(a.variant, a.role, a.repeat, a.config, a.schedule, a.source_digest) ==
+         std::tie(b.variant, b.role, b.repeat, b.config, b.schedule, b.source_digest);
 }
 
 }  // namespace
@@ -143,8 +168,8 @@ Cell text_or_nothing(const std::string& text) { return text.empty() ? Cell() : C
 
 Estimate estimate_of(const RatioInterval& ratio) { return {ratio.ratio, ratio.low, ratio.high}; }
 
-Cell value_cell(const MicrobenchmarkRow& row) {
-  return row.value ? Cell(Estimate{row.value->median, row.value->low, row.value->high}) : Cell();
+Cell median_cell(const std::optional<MedianInterval>& median) {
+  return median ? Cell(Estimate{median->median, median->low, median->high}) : Cell();
 }
 
 std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
@@ -162,35 +187,6 @@ std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
           {{"toolkit"}, text_or_nothing(from.cuda_compiler)},
           {{"commit"}, text_or_nothing(commit)}};
 }
-
-namespace {
-
-/// `value_in`: what a session's group has of it, nothing where it has none.
-template <class ValueIn>
-std::string range_over_sessions(const ResultFile& file, const GroupResult& group,
-                                const ValueIn& value_in) {
-  std::set<std::string> gpus;
-  std::vector<double> values;
-  for (const GroupResult& other : file.groups) {
-    if (!other.invalid.empty() || other.key.to_string() != group.key.to_string()) continue;
-    if (const std::optional<double> value = value_in(other)) {
-      values.push_back(*value);
-      gpus.insert(gpu_of(file.provenance, other));
-    }
-  }
-  if (values.size() < 2) return "one run";
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return fmt::format("{} to {} ({} runs on {})", format_number(*least), format_number(*most),
-                     values.size(),
-                     gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()));
-}
-
-bool is_same_row(const Row& a, const Row& b) {
-  return std::tie(a.variant, a.role, a.repeat, a.config, a.schedule, a.source_digest) ==
-         std::tie(b.variant, b.role, b.repeat, b.config, b.schedule, b.source_digest);
-}
-
-}  // namespace
 
 std::string sessions_text(const ResultFile& file, const GroupResult& group, const Row& row) {
   return range_over_sessions(file, group, [&](const GroupResult& other) -> std::optional<double> {

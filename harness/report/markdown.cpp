@@ -50,8 +50,7 @@ std::vector<const Row*> by_speedup(const GroupResult& group) {
   };
   std::vector<const Row*> rows;
   for (const Row& row : group.rows) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Row* a, const Row* b) { return place(*a) < place(*b); });
+  std::ranges::stable_sort(rows, [&](const Row* a, const Row* b) { return place(*a) < place(*b); });
   return rows;
 }
 
@@ -76,10 +75,8 @@ Table people_table(const ResultFile& file, const GroupResult& group) {
     const Row& row = *of;
     const Comparison* comparison = comparison_of(group, row);
     const auto all = [&](const auto& it) { return Cell(sessions_text(file, group, it)); };
-    std::vector<Cell> cells{
-        strategy_of(row.variant), word_cell(row.role), row.config,
-        row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
-                    : Cell()};
+    std::vector<Cell> cells{strategy_of(row.variant), word_cell(row.role), row.config,
+                            median_cell(row.time_ms)};
     if (several) cells.push_back(row.time_ms ? all(row) : Cell());
     cells.push_back(comparison ? Cell(speedup_text(*comparison)) : Cell());
     if (several) cells.push_back(comparison ? all(*comparison) : Cell());
@@ -97,9 +94,8 @@ Table people_table(const ResultFile& file, const GroupResult& group) {
 
 /// What the speed-ups of a group consist of, the largest first.
 Table gain_table(std::vector<Gain> gains) {
-  std::stable_sort(gains.begin(), gains.end(), [](const Gain& a, const Gain& b) {
-    return a.total->speedup.ratio > b.total->speedup.ratio;
-  });
+  std::ranges::stable_sort(gains, std::greater{},
+                           [](const Gain& g) { return g.total->speedup.ratio; });
   Table table;
   table.columns = {{"strategy"},        {"best with"},   {"speed-up at best"},
                    {"of the schedule"}, {"of movement"}, {"of movement, with baseline's schedule"}};
@@ -122,16 +118,13 @@ Table spelling_table(const GroupResult& group) {
                    {"time [ms]", true},
                    {"time of the strategy [ms]", true},
                    {"speed-up"}};
-  const auto time = [](const Row& row) {
-    return row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
-                       : Cell();
-  };
   for (const Comparison& c : group.comparisons) {
     if (c.role != Role::counterpart) continue;
     const auto pair = rows_of(group.rows, c);
     if (!pair) continue;
-    table.add({strategy_of(c.against), strategy_of(c.variant), pair->row->config, time(*pair->row),
-               time(*pair->reference), Cell(speedup_text(c))});
+    table.add({strategy_of(c.against), strategy_of(c.variant), pair->row->config,
+               median_cell(pair->row->time_ms), median_cell(pair->reference->time_ms),
+               Cell(speedup_text(c))});
   }
   return table;
 }
@@ -143,7 +136,7 @@ Table people_table(const MicrobenchmarkResult& m) {
                    {"clock [MHz]"}, {"proof"},        {"result"}};
   for (const MicrobenchmarkRow& row : m.rows) {
     const std::string status(word_of(row.status));
-    table.add({to_string(row.at), value_cell(row), row.unit, optional_cell(row.time_ns),
+    table.add({to_string(row.at), median_cell(row.value), row.unit, optional_cell(row.time_ns),
                optional_cell(row.clock_mhz), text_or_nothing(proof_text(row)),
                row.status == RowStatus::ok ? (row.remark.empty() ? status : row.remark)
                                            : fmt::format("{}: {}", status, row.reason)});
@@ -248,7 +241,7 @@ std::string to_markdown(const ResultFile& file) {
     if (lines.empty()) return;
     text += '\n';
     for (std::string line : lines) {
-      std::replace(line.begin(), line.end(), '\n', ' ');  // a break would end the list
+      std::ranges::replace(line, '\n', ' ');  // a break would end the list
       // An indented line belongs to the one above it.
       text += line.starts_with("  ") ? "  - " + line.substr(2) : "- " + line;
       text += '\n';

@@ -11,9 +11,6 @@
 
 namespace amasia {
 
-// Each table begins with the columns gpu, driver, toolkit and commit, so that files of many GPUs
-// and commits can be put below each other.
-
 Table summary_table(const ResultFile&);  // one line per row of each group, timed or not
 Table point_table(const ResultFile&);
 
@@ -22,8 +19,8 @@ Table point_table(const ResultFile&);
 Cell optional_cell(const std::optional<double>& value);
 Cell text_or_nothing(const std::string& text);
 Estimate estimate_of(const RatioInterval& ratio);
-/// The median of a point with its interval; nothing without one.
-Cell value_cell(const MicrobenchmarkRow& row);
+/// A median with its interval; nothing without one.
+Cell median_cell(const std::optional<MedianInterval>& median);
 
 /// Whose a row is, first in every table of a file that is exported, so that those of many GPUs and
 /// commits are one table when they are put below each other: GPU, CUDA version of the driver,
@@ -45,13 +42,9 @@ std::string strategy_of(const std::string& variant);
 /// "32 LDG per iteration (sass)": what was counted in the code.
 std::string proof_text(const MicrobenchmarkRow& row);
 
-// Result files for people.
-
 /// Provenance, ceilings, and per group the A/A noise, the floor, the table, failures and warnings.
 /// A speed-up that is not resolved, or smaller than the A/A interval, is shown as such.
 std::string to_markdown(const ResultFile&);
-
-// The answer, in a sentence.
 
 /// What a group answers, in the words of README's verdict lines.
 struct Answer {

@@ -71,7 +71,7 @@ Comparisons compared_in(const GroupResult& group) {
 template <class Which>
 Comparisons taken_out(Comparisons& list, const Which& which) {
   Comparisons out;
-  std::copy_if(list.begin(), list.end(), std::back_inserter(out), which);
+  std::ranges::copy_if(list, std::back_inserter(out), which);
   std::erase_if(list, which);
   return out;
 }
@@ -95,16 +95,14 @@ struct Found {
 
 Found found_in(const GroupResult& group) {
   Comparisons list = compared_in(group);
-  std::stable_sort(list.begin(), list.end(), [](const Comparison* a, const Comparison* b) {
-    return a->speedup.ratio > b->speedup.ratio;
-  });
+  std::ranges::stable_sort(list, std::greater{}, [](const auto* c) { return c->speedup.ratio; });
   Found found;
   found.undecided = taken_out(list, [](const Comparison* c) { return !is_difference(c->claim); });
   found.faster =
       taken_out(list, [](const Comparison* c) { return c->claim == SpeedClaim::faster; });
   const std::vector<Gain> gains = gains_of(group);
   found.by_schedule = taken_out(found.faster, [&](const Comparison* c) {
-    return std::any_of(gains.begin(), gains.end(), [&](const Gain& gain) {
+    return std::ranges::any_of(gains, [&](const Gain& gain) {
       return gain.total == c && gain.by_schedule != nullptr &&
              gain.by_schedule->claim == SpeedClaim::faster &&
              gain.by_movement->claim != SpeedClaim::faster;
@@ -125,32 +123,28 @@ std::optional<Answer> answer_of(const GroupResult& group, const std::string& run
   if (compared.empty()) return std::nullopt;
   const std::string base = baseline_of(group, *compared.front());
   auto [faster, by_schedule, undecided] = found_in(group);
-  const std::string label = group.key.to_string() + ": ";
+  const auto answer = [&](const std::string& text, double ratio = 0) {
+    return Answer{fmt::format("{}: {} ({})", group.key.to_string(), text, runs), ratio > 0, ratio};
+  };
+  const auto wins = [&](const Comparison& best, const std::string& how) {
+    return answer(fmt::format("{} {} faster than {}{}", strategy_of(best.variant),
+                              ratio_text(best.speedup), base, how),
+                  best.speedup.ratio);
+  };
   if (!faster.empty()) {
     const Comparison& best = *faster.front();
     faster.erase(faster.begin());
     const Comparisons ties =
         taken_out(faster, [&](const Comparison* c) { return c->speedup.high >= best.speedup.low; });
-    return Answer{fmt::format("{}{} {} faster than {}{} ({})", label, strategy_of(best.variant),
-                              ratio_text(best.speedup), base,
-                              ties.empty() ? "" : "; ties with " + names_of(ties), runs),
-                  true, best.speedup.ratio};
+    return wins(best, ties.empty() ? "" : "; ties with " + names_of(ties));
   }
-  if (!by_schedule.empty()) {
-    const Comparison& best = *by_schedule.front();
-    return Answer{fmt::format("{}{} {} faster than {} by its schedule alone ({})", label,
-                              strategy_of(best.variant), ratio_text(best.speedup), base, runs),
-                  true, best.speedup.ratio};
-  }
-  if (undecided.empty()) {
-    return Answer{fmt::format("{}{} wins: every other one is slower ({})", label, base, runs)};
-  }
+  if (!by_schedule.empty()) return wins(*by_schedule.front(), " by its schedule alone");
+  if (undecided.empty()) return answer(base + " wins: every other one is slower");
   if (const auto most = tie_of(undecided)) {
-    return Answer{fmt::format("{}a tie: {} and {} differ by at most {} ({})", label,
-                              names_of(undecided), base, percent_up(*most), runs)};
+    return answer(fmt::format("a tie: {} and {} differ by at most {}", names_of(undecided), base,
+                              percent_up(*most)));
   }
-  return Answer{
-      fmt::format("{}not resolved between {} and {} ({})", label, names_of(undecided), base, runs)};
+  return answer(fmt::format("not resolved between {} and {}", names_of(undecided), base));
 }
 
 /// What may resolve a claim that is not; empty where nothing does.
@@ -176,8 +170,7 @@ std::vector<Answer> answers(const ResultFile& file) {
   for (const GroupResult* group : shown_groups(file)) {
     if (auto answer = answer_of(*group, runs)) list.push_back(std::move(*answer));
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Answer& a, const Answer& b) { return a.ratio > b.ratio; });
+  std::ranges::stable_sort(list, std::greater{}, &Answer::ratio);
   return list;
 }
 

@@ -17,7 +17,7 @@ void At::expected(const std::string& what) const {
 std::string At::found() const {
   if (value_.is_object() || value_.is_array()) return std::string("an ") + value_.type_name();
   constexpr std::size_t most = 40;
-  const std::string text = value_.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = compact(value_);
   return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
@@ -64,7 +64,7 @@ double At::number(const Rules& rules) const {
 namespace {
 
 /// JSON's parser makes a floating-point number of a whole one with too many digits.
-const char* integer_expected(const nlohmann::ordered_json& value) {
+const char* integer_expected(const Json& value) {
   constexpr double two_to_63 = 0x1p63;
   const bool too_long = value.is_number_float() && std::abs(value.get<double>()) >= two_to_63;
   return too_long ? "an integer of 64 bits at most" : "an integer";
@@ -72,20 +72,11 @@ const char* integer_expected(const nlohmann::ordered_json& value) {
 
 }  // namespace
 
-std::int64_t At::integer(std::int64_t least, std::int64_t most) const {
+At::Wide At::integer(Wide least, Wide most) const {
   if (!value_.is_number_integer()) expected(integer_expected(value_));
-  const bool too_large = value_.is_number_unsigned() &&
-                         value_.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
-  const auto number = too_large ? INT64_MAX : value_.get<std::int64_t>();
-  if (too_large || number < least || number > most) expected("one in range");
-  return number;
-}
-
-std::uint64_t At::unsigned_integer(std::uint64_t least, std::uint64_t most) const {
-  if (!value_.is_number_integer()) expected(integer_expected(value_));
-  const bool negative = !value_.is_number_unsigned() && value_.get<std::int64_t>() < 0;
-  const auto number = negative ? 0 : value_.get<std::uint64_t>();
-  if (negative || number < least || number > most) expected("one in range");
+  const Wide number = value_.is_number_unsigned() ? Wide{value_.get<std::uint64_t>()}
+                                                  : Wide{value_.get<std::int64_t>()};
+  if (number < least || number > most) expected("one in range");
   return number;
 }
 
@@ -113,7 +104,8 @@ void read(const At& at, const Rules&, Parameters& value) {
   for (const auto& [name, item] : at.json().items()) {
     const At parameter(item, Place(at.place(), name));
     if (item.is_number()) {
-      values.emplace_back(name, std::to_string(parameter.integer(INT64_MIN, INT64_MAX)));
+      values.emplace_back(
+          name, std::to_string(static_cast<std::int64_t>(parameter.integer(INT64_MIN, INT64_MAX))));
     } else if (item.is_string()) {
       values.emplace_back(name, parameter.text());
     } else {

@@ -11,24 +11,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/errors.hpp"
 #include "harness/parameters.hpp"
 #include "harness/results/field.hpp"
+#include "harness/text/json_file.hpp"
 #include "harness/words.hpp"
 
 namespace amasia {
 
 /// Integers as numbers, anything else as text.
-nlohmann::ordered_json written(const Parameters& value, const Rules& rules, const Place& at);
+Json written(const Parameters& value, const Rules& rules = any_value, const Place& at = {});
 
 /// A struct as an object, fields in the order of their declaration. Throws ResultError "place: is
 /// not ..." for a number that its rules do not allow.
 template <class T>
-nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& at);
+Json written(const T& value, const Rules& rules = any_value, const Place& at = {});
 
 namespace detail {
-
-using Json = nlohmann::ordered_json;
 
 /// The number with the shortest decimal that gives the same float: what is written for it.
 double shortest_decimal(float value);
@@ -153,13 +151,13 @@ Json written_shape(const std::vector<std::pair<std::string, T>>& pairs, const Ru
 }  // namespace detail
 
 template <class T>
-nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& at) {
+Json written(const T& value, const Rules& rules, const Place& at) {
   if constexpr (HasFields<T>) {
     return detail::written_fields(value, at);
   } else if constexpr (HasWords<T>::value) {
     return word_of(value);
   } else if constexpr (std::is_floating_point_v<T>) {
-    nlohmann::ordered_json number = detail::written_number(value, rules, at);
+    Json number = detail::written_number(value, rules, at);
     if constexpr (std::is_same_v<T, float>) number = detail::shortest_decimal(value);
     return number;
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -177,7 +175,7 @@ nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& 
 /// A value of a document together with its place in it. The place around it must outlive it.
 class At {
  public:
-  using Json = nlohmann::ordered_json;
+  using Wide = __int128;  // holds every integer of 64 bits, with a sign and without
 
   explicit At(const Json& document) : value_(document) {}
 
@@ -192,8 +190,7 @@ class At {
   const std::string& text() const;
   bool boolean() const;
   double number(const Rules& rules) const;
-  std::int64_t integer(std::int64_t least, std::int64_t most) const;
-  std::uint64_t unsigned_integer(std::uint64_t least, std::uint64_t most) const;
+  Wide integer(Wide least, Wide most) const;
   std::size_t array_size() const;
   void check_object() const;
 
@@ -345,9 +342,6 @@ void read(const At& at, const Rules& rules, T& value) {
     value = static_cast<T>(at.number(rules));
     if (!std::isfinite(value) && !rules.infinite_is_null) at.expected("a finite number in range");
     if (rules.above && !(value > rules.least)) at.expected("a positive number");
-  } else if constexpr (std::is_unsigned_v<T>) {
-    value = static_cast<T>(at.unsigned_integer(static_cast<std::uint64_t>(rules.least_integer),
-                                               std::numeric_limits<T>::max()));
   } else if constexpr (std::is_integral_v<T>) {
     value = static_cast<T>(at.integer(rules.least_integer, std::numeric_limits<T>::max()));
   } else if constexpr (std::is_same_v<T, std::string>) {

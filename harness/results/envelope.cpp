@@ -10,21 +10,12 @@
 #include <nettle/sha2.h>
 #include <nlohmann/json.hpp>
 
-#include "harness/errors.hpp"
 #include "harness/results/codec.hpp"
-#include "harness/text/json_file.hpp"
 
 namespace amasia {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t most_text = std::size_t{1} << 30;
-
-/// Bytes that are no UTF-8 become U+FFFD.
-std::string compact(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// A list of these gets a line for each item.
 bool has_lines(std::string_view name, const Json& value) {
@@ -80,6 +71,12 @@ std::string with_digest(std::string_view members) {
   return fmt::format("{},\"digest\":\"{}\"}}", members, digest_of(members));
 }
 
+constexpr int gzip_window = 15 + 16;  // the largest, in a gzip envelope
+
+Bytef* input_of(std::string_view bytes) {  // zlib does not write to it
+  return const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+}
+
 }  // namespace
 
 std::string digest_of(std::string_view bytes) {
@@ -106,7 +103,7 @@ void check_kind(const Json& document, std::string_view schema, int version) {
   const At at(document);
   const At name = at.member("schema");
   if (name.text() != schema) name.expected(fmt::format("\"{}\"", schema));
-  const auto found = at.member("version").integer(INT64_MIN, INT64_MAX);
+  const auto found = static_cast<std::int64_t>(at.member("version").integer(INT64_MIN, INT64_MAX));
   if (found > version) {
     throw ResultError(fmt::format(
         "version: {} is newer than this program, which reads {}: read the file with the version "
@@ -125,12 +122,10 @@ void check_kind(const Json& document, std::string_view schema, int version) {
 Json unsealed(const std::string& text, const std::string& path, std::string_view schema,
               int version) {
   Json document = parse_json(text, path);
-  try {
+  naming(path, [&] {
     check_kind(document, schema, version);
     check_digest(At(document).member("digest").text(), text);
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
+  });
   return document;
 }
 
@@ -146,42 +141,24 @@ bool is_whole_line(std::string_view line) {
 
 std::string read_packed_file(const std::string& path) {
   std::string bytes = read_text_file(path);
-  if (!is_gzip(bytes)) return bytes;
-  try {
-    return gunzip(bytes, most_text);
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
+  return is_gzip(bytes) ? naming(path, [&] { return gunzip(bytes, most_text); }) : bytes;
 }
 
 std::string read_first_lines(const std::string& path, std::size_t lines) {
   const std::string bytes = read_text_file(path);
-  try {
-    const std::string text = is_gzip(bytes) ? gunzip(bytes, most_text, lines) : bytes;
-    std::size_t end = 0;
-    for (std::size_t line = 0; line < lines && end != std::string::npos; ++line) {
-      end = text.find('\n', end);
-      if (end != std::string::npos) ++end;
-    }
-    return text.substr(0, end);
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
+  const std::string text =
+      is_gzip(bytes) ? naming(path, [&] { return gunzip(bytes, most_text, lines); }) : bytes;
+  std::size_t end = 0;
+  for (std::size_t line = 0; line < lines && end != std::string::npos; ++line) {
+    end = text.find('\n', end);
+    if (end != std::string::npos) ++end;
   }
+  return text.substr(0, end);
 }
 
 void write_packed_file(const std::string& path, const std::string& text) {
   write_text_file(path, path.ends_with(".gz") ? gzip(text) : text);
 }
-
-namespace {
-
-constexpr int gzip_window = 15 + 16;  // the largest, in a gzip envelope
-
-Bytef* input_of(std::string_view bytes) {  // zlib does not write to it
-  return const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
-}
-
-}  // namespace
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
@@ -223,8 +200,7 @@ std::string gunzip(std::string_view bytes, std::size_t most_bytes, std::size_t l
     if (text.size() > most_bytes) {
       wrong = fmt::format("unpacks to more than {} MiB", most_bytes >> 20);
     }
-    enough =
-        lines > 0 && static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= lines;
+    enough = lines > 0 && static_cast<std::size_t>(std::ranges::count(text, '\n')) >= lines;
   }
   if (wrong.empty() && !enough) {
     if (status == Z_BUF_ERROR) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
+#include "harness/text/json_file.hpp"
 
 namespace amasia {
 
@@ -14,19 +14,19 @@ namespace amasia {
 std::string digest_of(std::string_view bytes);
 
 /// `members` on a line each, of long lists every item; `schema`, `version` and the digest in front.
-std::string sealed(std::string_view schema, int version, const nlohmann::ordered_json& members);
+std::string sealed(std::string_view schema, int version, const Json& members);
 
 /// All of a document that sealed() made. Throws ResultError: "path:line:column: what" in the
 /// syntax, "path: what" for another schema or version, and where a byte differs from what was
 /// written.
-nlohmann::ordered_json unsealed(const std::string& text, const std::string& path,
-                                std::string_view schema, int version);
+Json unsealed(const std::string& text, const std::string& path, std::string_view schema,
+              int version);
 
 /// Throws ResultError unless the document is of this schema and version.
-void check_kind(const nlohmann::ordered_json& document, std::string_view schema, int version);
+void check_kind(const Json& document, std::string_view schema, int version);
 
 /// One line of a journal, with a digest over what is in front of it.
-std::string sealed_line(const nlohmann::ordered_json& members);
+std::string sealed_line(const Json& members);
 bool is_whole_line(std::string_view line);
 
 /// Text of a file, unpacked where it is a gzip file. Throws ResultError "path: what".

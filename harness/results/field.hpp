@@ -87,10 +87,10 @@ consteval std::tuple<Field...> fields(Field... field) {
   return {field...};
 }
 
-/// Specialized with `name` (in the schema), `list`, and for a struct of which a file has one list
-/// for each member, as of samples, `columns` = true. A column of truth values is the list of the
-/// indices that are true; one that is optional is left out where it says nothing. `meaning` is
-/// optional.
+/// Specialized with `list`, the `name` that it has in the schema, where it is in one, and for a
+/// struct of which a file has one list for each member, as of samples, `columns` = true. A column
+/// of truth values is the list of the indices that are true; one that is optional is left out where
+/// it says nothing. `meaning` is optional.
 template <class Struct>
 struct Fields;
 

@@ -74,19 +74,14 @@ std::string table_of_counters() {
 }
 
 std::string to_text(const ProfileFile& file) {
-  return sealed(profile_schema_name, profile_schema_version, written(file, any_value, Place()));
+  return sealed(profile_schema_name, profile_schema_version, written(file));
 }
 
 ProfileFile profile_from_text(const std::string& text, const std::string& path) {
-  const nlohmann::ordered_json json =
-      unsealed(text, path, profile_schema_name, profile_schema_version);
-  try {
-    ProfileFile file;
-    read(At(json), any_value, file);
-    return file;
-  } catch (const ResultError& error) {
-    throw ResultError(path + ": " + error.what());
-  }
+  const Json json = unsealed(text, path, profile_schema_name, profile_schema_version);
+  ProfileFile file;
+  naming(path, [&] { read(At(json), any_value, file); });
+  return file;
 }
 
 ProfileFile read_profile_file(const std::string& path) {

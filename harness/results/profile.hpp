@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "harness/results/fields.hpp"
 #include "harness/results/result.hpp"
 
@@ -20,29 +18,13 @@ inline constexpr std::string_view profile_schema_name = "amasia-profile";
 /// Of one run of a row, first launch to last. What the profiler or the GPU does not count is
 /// absent. Which metric each is, and what it means: its Fields, below.
 struct Counters {
-  std::optional<double> time_ms{};
-  std::optional<double> cycles{};
-  std::optional<double> sm_busy{};
-  std::optional<double> busiest_cycles{};
-  std::optional<double> instructions{};
-  std::optional<double> issue_slots{};
-  std::optional<double> occupancy{};
-  std::optional<double> dram_read_bytes{};
-  std::optional<double> dram_write_bytes{};
-  std::optional<double> dram_use{};
-  std::optional<double> l2_bytes{};
-  std::optional<double> l2_hit_share{};
-  std::optional<double> l2_use{};
-  std::optional<double> sm_read_bytes{};
-  std::optional<double> dsm_read_bytes{};
-  std::optional<double> lsu_instructions{};
-  std::optional<double> shared_passes{};
-  std::optional<double> shared_conflicts{};
-  std::optional<double> fma_use{};
-  std::optional<double> alu_use{};
-  std::optional<double> lsu_use{};
-  std::optional<double> tensor_use{};
-  std::optional<double> tma_use{};
+  std::optional<double> time_ms{}, cycles{}, sm_busy{}, busiest_cycles{};
+  std::optional<double> instructions{}, issue_slots{}, occupancy{};
+  std::optional<double> dram_read_bytes{}, dram_write_bytes{}, dram_use{};
+  std::optional<double> l2_bytes{}, l2_hit_share{}, l2_use{};
+  std::optional<double> sm_read_bytes{}, dsm_read_bytes{};
+  std::optional<double> lsu_instructions{}, shared_passes{}, shared_conflicts{};
+  std::optional<double> fma_use{}, alu_use{}, lsu_use{}, tensor_use{}, tma_use{};
   /// Reason -> share of the time of the resident warps; "selected" is the share in which they
   /// issue.
   std::map<std::string, double> stalls{};
@@ -80,7 +62,6 @@ std::vector<std::string> counted_metrics();
 /// Name, metric and meaning of each counter, as Markdown.
 std::string table_of_counters();
 
-// As for result files (result.hpp).
 std::string to_text(const ProfileFile&);
 ProfileFile profile_from_text(const std::string& text, const std::string& path);
 ProfileFile read_profile_file(const std::string& path);

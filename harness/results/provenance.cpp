@@ -25,10 +25,6 @@ constexpr Build build =
 #include "build.inc"
     ;
 
-}  // namespace
-
-namespace {
-
 const std::map<std::string, std::string>& digests_of_tree() {
   static const std::map<std::string, std::string> digests{
 #include "source_digests.inc"

@@ -16,8 +16,6 @@
 namespace amasia {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class T>
 T from(const Json& json) {
   T value;
@@ -57,6 +55,61 @@ void check_dates(const Provenance& provenance, const std::string& place) {
     check_date(provenance.sessions[s].date_utc, place + "sessions[" + std::to_string(s) + "].");
   }
 }
+
+/// Takes out what the schedule says by itself.
+void leave_out_positions(Json& json, const GroupResult& group) {
+  GroupResult scheduled = group;
+  for (Row& row : scheduled.rows) {
+    for (Sample& sample : row.samples) sample.position = -1;
+    for (Sample& sample : row.repeat_samples) sample.position = -1;
+  }
+  set_positions(scheduled);
+  const auto equal = [](const std::vector<Sample>& a, const std::vector<Sample>& b) {
+    return std::ranges::equal(
+        a, b, [](const Sample& x, const Sample& y) { return x.position == y.position; });
+  };
+  for (std::size_t r = 0; r < group.rows.size(); ++r) {
+    const Row &row = group.rows[r], &by_schedule = scheduled.rows[r];
+    Json& written_row = json["rows"][r];
+    if (equal(row.samples, by_schedule.samples)) written_row["samples"].erase("position");
+    if (!row.repeat_samples.empty() && equal(row.repeat_samples, by_schedule.repeat_samples)) {
+      written_row["repeat_samples"].erase("position");
+    }
+  }
+}
+
+std::string text_of(const KernelEvidence& kernel) { return compact(written(kernel)); }
+
+/// Where the rows of a group are in each round.
+class Places {
+ public:
+  explicit Places(const GroupResult& group) {
+    bool any_repeat = false;
+    for (std::size_t r = 0; r < group.rows.size(); ++r) {
+      const Row& row = group.rows[r];
+      if (row.samples.empty()) continue;
+      rows_.push_back(static_cast<int>(r));
+      if (runs_twice(row)) repeated_.push_back(static_cast<int>(r));
+      any_repeat = any_repeat || !row.repeat_samples.empty();
+    }
+    if (!any_repeat) repeated_.clear();
+  }
+
+  /// The `nth` place of the row in the round; -1 where it has none.
+  int place(int row, int round, int nth) {
+    if (round < 0) return -1;
+    const auto [found, is_new] = orders_.try_emplace(round);
+    if (is_new) found->second = rows_of_round(rows_, repeated_, round);
+    const std::vector<int>& order = found->second;
+    auto at = std::ranges::find(order, row);
+    for (; nth > 0 && at != order.end(); --nth) at = std::find(at + 1, order.end(), row);
+    return at == order.end() ? -1 : static_cast<int>(at - order.begin());
+  }
+
+ private:
+  std::vector<int> rows_, repeated_;
+  std::map<int, std::vector<int>> orders_;
+};
 
 }  // namespace
 
@@ -98,8 +151,6 @@ ResultFile read_beginning(const std::string& path) {
   return file;
 }
 
-using Json = nlohmann::ordered_json;
-
 std::string GroupKey::to_string() const {
   return app + ' ' + size.to_string() + ' ' + std::string(word_of(cache)) + ' ' +
          std::string(word_of(launch));
@@ -121,36 +172,6 @@ Json written(const Parameters& value, const Rules&, const Place&) {
   return object;
 }
 
-namespace {
-
-/// Takes out what the schedule says by itself.
-void leave_out_positions(Json& json, const GroupResult& group) {
-  GroupResult scheduled = group;
-  for (Row& row : scheduled.rows) {
-    for (Sample& sample : row.samples) sample.position = -1;
-    for (Sample& sample : row.repeat_samples) sample.position = -1;
-  }
-  set_positions(scheduled);
-  const auto equal = [](const std::vector<Sample>& a, const std::vector<Sample>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const Sample& x, const Sample& y) { return x.position == y.position; });
-  };
-  for (std::size_t r = 0; r < group.rows.size(); ++r) {
-    const Row &row = group.rows[r], &by_schedule = scheduled.rows[r];
-    Json& written_row = json["rows"][r];
-    if (equal(row.samples, by_schedule.samples)) written_row["samples"].erase("position");
-    if (!row.repeat_samples.empty() && equal(row.repeat_samples, by_schedule.repeat_samples)) {
-      written_row["repeat_samples"].erase("position");
-    }
-  }
-}
-
-std::string text_of(const KernelEvidence& kernel) {
-  return written(kernel, any_value, Place()).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-}  // namespace
-
 std::vector<KernelEvidence> ResultFile::kernels() const {
   std::vector<KernelEvidence> kernels;
   std::set<std::string> seen;
@@ -166,21 +187,21 @@ std::vector<KernelEvidence> ResultFile::kernels() const {
   return kernels;
 }
 
-Json to_json(const Parameters& parameters) { return written(parameters, any_value, Place()); }
-Json to_json(const GroupKey& key) { return written(key, any_value, Place()); }
-Json to_json(const Ceiling& ceiling) { return written(ceiling, any_value, Place()); }
-Json to_json(const Verdict& verdict) { return written(verdict, any_value, Place()); }
-Json to_json(const Provenance& provenance) { return written(provenance, any_value, Place()); }
-Json to_json(const MicrobenchmarkResult& result) { return written(result, any_value, Place()); }
+Json to_json(const Parameters& parameters) { return written(parameters); }
+Json to_json(const GroupKey& key) { return written(key); }
+Json to_json(const Ceiling& ceiling) { return written(ceiling); }
+Json to_json(const Verdict& verdict) { return written(verdict); }
+Json to_json(const Provenance& provenance) { return written(provenance); }
+Json to_json(const MicrobenchmarkResult& result) { return written(result); }
 
 Json to_json(const GroupResult& group) {
-  Json json = written(group, any_value, Place());
+  Json json = written(group);
   leave_out_positions(json, group);
   return json;
 }
 
 Json to_json(const ResultFile& file) {
-  Json json = written(file, any_value, Place());
+  Json json = written(file);
   for (std::size_t g = 0; g < file.groups.size(); ++g) {
     leave_out_positions(json["groups"][g], file.groups[g]);
   }
@@ -193,9 +214,7 @@ Json to_json(const ResultFile& file) {
     for (Json& part : json[list]) {
       for (Json& row : part["rows"]) {
         if (!row.contains("evidence")) continue;
-        for (Json& kernel : row["evidence"]) {
-          kernel = indices.at(kernel.dump(-1, ' ', false, Json::error_handler_t::replace));
-        }
+        for (Json& kernel : row["evidence"]) kernel = indices.at(compact(kernel));
       }
     }
   }
@@ -209,41 +228,6 @@ std::string to_text(const ResultFile& file) {
 void write_result_file(const std::string& path, const ResultFile& file) {
   write_packed_file(path, to_text(file));
 }
-
-namespace {
-
-/// Where the rows of a group are in each round.
-class Places {
- public:
-  explicit Places(const GroupResult& group) {
-    bool any_repeat = false;
-    for (std::size_t r = 0; r < group.rows.size(); ++r) {
-      const Row& row = group.rows[r];
-      if (row.samples.empty()) continue;
-      rows_.push_back(static_cast<int>(r));
-      if (runs_twice(row)) repeated_.push_back(static_cast<int>(r));
-      any_repeat = any_repeat || !row.repeat_samples.empty();
-    }
-    if (!any_repeat) repeated_.clear();
-  }
-
-  /// The `nth` place of the row in the round; -1 where it has none.
-  int place(int row, int round, int nth) {
-    if (round < 0) return -1;
-    const auto [found, is_new] = orders_.try_emplace(round);
-    if (is_new) found->second = rows_of_round(rows_, repeated_, round);
-    const std::vector<int>& order = found->second;
-    auto at = std::find(order.begin(), order.end(), row);
-    for (; nth > 0 && at != order.end(); --nth) at = std::find(at + 1, order.end(), row);
-    return at == order.end() ? -1 : static_cast<int>(at - order.begin());
-  }
-
- private:
-  std::vector<int> rows_, repeated_;
-  std::map<int, std::vector<int>> orders_;
-};
-
-}  // namespace
 
 bool runs_twice(const Row& row) {
   const bool baseline = row.variant.ends_with("/baseline") && row.role != Role::matched;

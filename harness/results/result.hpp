@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "harness/app.hpp"
 #include "harness/device.hpp"
 #include "harness/microbenchmark.hpp"
@@ -81,6 +79,13 @@ struct Row {
   std::string left_set{};  // of persisting L2, by any run; put back before the next sample
   std::string source_digest{};
 };
+
+/// Sets what became of a row, or of a point of a microbenchmark, and why.
+template <class AnyRow>
+void give_up(AnyRow& row, RowStatus status, std::string reason) {
+  row.status = status;
+  row.reason = std::move(reason);
+}
 
 /// What tells a row from the other rows of its variant in a group:
 /// "best", "candidate 8-warps", "counterpart 8-warps", "matched wide", "cross wide": the role, and
@@ -286,23 +291,23 @@ void each_result(File& file, const Visit& visit) {
 // that is not finite; in a verdict it becomes null, because outputs can be NaN. from_json names the
 // member: "groups[0].rows[3].samples.time_ms[7]: expected ...". In a file the evidence of a row is
 // a list of indices into `kernels`; a group or microbenchmark on its own has it inside.
-nlohmann::ordered_json to_json(const ResultFile&);  // without schema, version and digest
-nlohmann::ordered_json to_json(const GroupResult&);
-nlohmann::ordered_json to_json(const Ceiling&);
-nlohmann::ordered_json to_json(const Verdict&);
-nlohmann::ordered_json to_json(const MicrobenchmarkResult&);
-nlohmann::ordered_json to_json(const Provenance&);
-nlohmann::ordered_json to_json(const GroupKey&);
-nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
+Json to_json(const ResultFile&);  // without schema, version and digest
+Json to_json(const GroupResult&);
+Json to_json(const Ceiling&);
+Json to_json(const Verdict&);
+Json to_json(const MicrobenchmarkResult&);
+Json to_json(const Provenance&);
+Json to_json(const GroupKey&);
+Json to_json(const Parameters&);  // integers as numbers, anything else as text
 // Believed as it stands; read_result_file() (harness/conclusions/recomputed.hpp) checks it.
-ResultFile unchecked_from_json(nlohmann::ordered_json);
-GroupResult group_from_json(const nlohmann::ordered_json&);
-Ceiling ceiling_from_json(const nlohmann::ordered_json&);
-Verdict verdict_from_json(const nlohmann::ordered_json&);
-MicrobenchmarkResult microbenchmark_from_json(const nlohmann::ordered_json&);
-Provenance provenance_from_json(const nlohmann::ordered_json&);
+ResultFile unchecked_from_json(Json);
+GroupResult group_from_json(const Json&);
+Ceiling ceiling_from_json(const Json&);
+Verdict verdict_from_json(const Json&);
+MicrobenchmarkResult microbenchmark_from_json(const Json&);
+Provenance provenance_from_json(const Json&);
 
-GroupKey group_key_from_json(const nlohmann::ordered_json&);
+GroupKey group_key_from_json(const Json&);
 
 /// The text of a file, sealed (envelope.hpp).
 std::string to_text(const ResultFile&);
@@ -311,8 +316,6 @@ std::string to_text(const ResultFile&);
 ResultFile read_beginning(const std::string& path);
 /// As write_text_file(); packed where the name ends in .gz.
 void write_result_file(const std::string& path, const ResultFile&);
-
-// The place of a sample in its round, which follows from the rows that ran.
 
 /// Whether a row runs a second time in some rounds: one that is compared with another row. The
 /// baseline has its control for that, and a search compares every row with every other.

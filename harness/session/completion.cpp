@@ -11,16 +11,16 @@
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
 
 /// "SASS: IMAD.WIDE.U32 + 2 IADD3 + 0.5 MOV": the timed loop by one of its copies, without what is
 /// there once per iteration.
-std::string machine_code(const CodeEvidence::Kernel& code, int copies) {
+std::string machine_code(const KernelCode& code, int copies) {
   std::vector<std::pair<std::string, int>> opcodes(code.timed.begin(), code.timed.end());
-  std::stable_sort(opcodes.begin(), opcodes.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(opcodes, std::greater{}, [](const auto& o) { return o.second; });
   std::string list;
   for (const auto& [opcode, count] : opcodes) {
     const double each = std::round(100.0 * count / copies) / 100;
@@ -34,7 +34,7 @@ std::string machine_code(const CodeEvidence::Kernel& code, int copies) {
 /// Compares what a point claims with what is in the code of its kernels.
 void prove(MicrobenchmarkRow& row, const Point& point, const CodeEvidence& code) {
   if (row.evidence.empty()) return;  // it never came to run
-  std::vector<CodeEvidence::Kernel> codes;
+  std::vector<KernelCode> codes;
   for (const KernelEvidence& k : row.evidence) codes.push_back(code.of(k.kernel));
   const auto remark = [&row](const std::string& text) {
     row.remark += (row.remark.empty() ? "" : "; ") + text;
@@ -51,18 +51,17 @@ void prove(MicrobenchmarkRow& row, const Point& point, const CodeEvidence& code)
     proof.claimed = claim.count_in(k.source);
     proof.instruction = k.source == "ptx" ? claim.ptx : claim.sass;
     if (k.source == "sass" || k.source == "ptx") {
-      const CodeEvidence::Kernel& kernel = codes[claim.kernel];
+      const KernelCode& kernel = codes[claim.kernel];
       const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
-      const auto found = counts.find(proof.instruction);
-      proof.found = found == counts.end() ? 0 : found->second;
+      proof.found = value_in(counts, proof.instruction);
       const bool holds =
           claim.or_more ? *proof.found >= proof.claimed : *proof.found == proof.claimed;
       if (!holds && row.status == RowStatus::ok) {
-        row.status = RowStatus::failed;
-        row.reason = fmt::format(
-            "{} {} in the {} ({}) where the method needs {}: it measured something else",
-            *proof.found, proof.instruction, claim.in_loop ? "loops" : "kernel", k.source,
-            proof.claimed);
+        give_up(row, RowStatus::failed,
+                fmt::format(
+                    "{} {} in the {} ({}) where the method needs {}: it measured something else",
+                    *proof.found, proof.instruction, claim.in_loop ? "loops" : "kernel", k.source,
+                    proof.claimed));
         row.value.reset();
       }
     } else {
@@ -83,8 +82,8 @@ std::vector<Finding> findings_of(const MicrobenchmarkResult& result, const Devic
   return m->findings(device, measured);
 }
 
-}  // namespace
-
+/// Appends a warning for each comparison whose ratios by round depend on each other more than
+/// chance explains: noise of a single row, which the A/A control does not see.
 void warn_of_dependent_samples(GroupResult& result) {
   // By chance in one group of a thousand, whatever the number of its comparisons.
   constexpr double level_of_a_group = 0.001;
@@ -109,6 +108,8 @@ void warn_of_dependent_samples(GroupResult& result) {
   }
 }
 
+}  // namespace
+
 void summarise(GroupResult& result, double confidence) {
   recompute(result, confidence);
   warn_of_dependent_samples(result);
@@ -127,8 +128,6 @@ void summarise(GroupResult& result, double confidence) {
   }
 }
 
-void summarise(MicrobenchmarkResult& result, double confidence) { recompute(result, confidence); }
-
 Completion::Completion(Device device, std::vector<Ceiling> ceilings, CodeEvidence code)
     : device_(std::move(device)), ceilings_(std::move(ceilings)), code_(std::move(code)) {}
 
@@ -141,7 +140,7 @@ void Completion::count_instructions(CodeEvidence& counted,
   counted.read(kernels);
   for (auto* of_row : evidence) {
     for (KernelEvidence& k : *of_row) {
-      const CodeEvidence::Kernel code = counted.of(k.kernel);
+      const KernelCode code = counted.of(k.kernel);
       k.source = code.source;
       k.instructions = code.instructions;
     }

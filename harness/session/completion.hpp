@@ -12,14 +12,9 @@
 
 namespace amasia {
 
-/// Appends a warning for each comparison whose ratios by round depend on each other more than
-/// chance explains: noise of a single row, which the A/A control does not see.
-void warn_of_dependent_samples(GroupResult& result);
-
 /// Medians and intervals from the samples; of a group also rates, comparisons, and a warning where
 /// the control differs from the baseline or rounds depend on each other.
 void summarise(GroupResult& result, double confidence);
-void summarise(MicrobenchmarkResult& result, double confidence);
 
 /// Adds everything but the summaries, which it expects to be there.
 class Completion {

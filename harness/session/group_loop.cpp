@@ -45,6 +45,53 @@ StoppingRule stopping_rule(const Effort& effort) {
           .confidence = effort.confidence};
 }
 
+const Row* right_row(const std::string& variant, Role role, const std::vector<Row>& rows) {
+  const auto found = std::ranges::find_if(rows, [&](const Row& row) {
+    return row.variant == variant && row.role == role && row.repeat == 0 &&
+           row.status == RowStatus::ok;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<PlannedRow> decided_match(PlannedRow planned, const std::vector<Row>& rows) {
+  const Row* matched = right_row(planned.matches, Role::best, rows);
+  const Row* own = right_row(planned.variant, Role::best, rows);
+  if (matched == nullptr || own == nullptr || matched->schedule.empty() || own->schedule.empty() ||
+      own->schedule == matched->schedule) {
+    return {};
+  }
+  for (const Row& row : rows) {
+    if (row.variant == planned.variant && row.role == Role::matched &&
+        row.schedule == matched->schedule) {
+      return {};
+    }
+  }
+  planned.schedule = matched->schedule;
+  return planned;
+}
+
+std::optional<PlannedRow> decided_counterpart(PlannedRow planned, const std::vector<Row>& rows) {
+  const Row* spelling = right_row(planned.matches, Role::comparator, rows);
+  if (spelling == nullptr) return {};
+  for (const Row& row : rows) {
+    if (row.variant == planned.variant && row.config == spelling->config &&
+        row.role != Role::cross) {
+      return {};
+    }
+  }
+  planned.config = spelling->config;
+  planned.config_source = "that of " + planned.matches;
+  return planned;
+}
+
+/// The planned row with what `rows` decide: the schedule of a matched one, the config of a
+/// counterpart. Nothing where it would repeat one or has nothing to match.
+std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows) {
+  if (planned.matches.empty()) return planned;
+  return planned.role == Role::counterpart ? decided_counterpart(planned, rows)
+                                           : decided_match(planned, rows);
+}
+
 class GroupLoop {
  public:
   GroupLoop(const PlannedGroup& plan, Instrument& instrument, const ProgressSink& progress)
@@ -56,9 +103,8 @@ class GroupLoop {
     result_.preset = plan.preset;
     result_.seed = plan.seed;
     // A search compares medians to choose, and claims nothing: it is not to take more rounds.
-    const bool compares = std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlannedRow& r) {
-      return r.role != Role::candidate;
-    });
+    const bool compares = std::ranges::any_of(
+        plan.rows, [](const PlannedRow& r) { return r.role != Role::candidate; });
     if (compares) result_.interval_rule = newest_rule;
   }
 
@@ -105,7 +151,7 @@ class GroupLoop {
   std::int64_t memory_of(const App& app) const {
     const std::int64_t bytes = app.device_bytes(plan_.key.size);
     const bool is_unknown =
-        bytes == 0 && std::any_of(plan_.rows.begin(), plan_.rows.end(), [](const PlannedRow& row) {
+        bytes == 0 && std::ranges::any_of(plan_.rows, [](const PlannedRow& row) {
           const Variant* variant = find_variant(row.variant);
           return variant != nullptr && variant->user_kernel;
         });
@@ -173,8 +219,7 @@ class GroupLoop {
     planned_index_.push_back(planned_index);
     Row row = row_of(planned);
     if (row.status == RowStatus::ok && !distrust_.empty()) {
-      row.status = RowStatus::failed;
-      row.reason = distrust_;
+      give_up(row, RowStatus::failed, distrust_);
     }
     if (row.status == RowStatus::ok) {
       report(index, fmt::format("verifying {} {}", planned.variant, word_of(planned.role)));
@@ -199,8 +244,7 @@ class GroupLoop {
     const auto why = passes_nothing(nothing);
     if (!why) return;
     distrust_ = fmt::format("{} ({})", *why, place_of(plan_.key.app));
-    row.status = RowStatus::failed;
-    row.reason = distrust_;
+    give_up(row, RowStatus::failed, distrust_);
   }
 
   void time_all() {
@@ -216,8 +260,8 @@ class GroupLoop {
     }
     const Stopwatch watch;
     std::vector<int> repeated;
-    std::copy_if(active_.begin(), active_.end(), std::back_inserter(repeated),
-                 [&](int index) { return runs_twice(row(index)); });
+    std::ranges::copy_if(active_, std::back_inserter(repeated),
+                         [&](int index) { return runs_twice(row(index)); });
     double last_report = 0;
     for (int round = 0;; ++round) {
       renew();
@@ -279,10 +323,10 @@ class GroupLoop {
       if (!verdict) continue;
       row.verified_round = kept_round_;
       if (verdict->passed) continue;
-      row.status = RowStatus::failed;
-      row.reason = fmt::format(
-          "wrong result after timing, right before: in timed round {}, chosen at random",
-          kept_round_);
+      give_up(row, RowStatus::failed,
+              fmt::format(
+                  "wrong result after timing, right before: in timed round {}, chosen at random",
+                  kept_round_));
       row.verdict = std::move(verdict);
     }
   }
@@ -300,11 +344,7 @@ class GroupLoop {
         },
         fastest_clock_[index], attempts);
     if (attempts > 1) throttled_samples_ += run.throttled_runs;
-    if (!run.failure.empty()) {
-      row(index).status = RowStatus::failed;
-      row(index).reason = run.failure;
-      return;
-    }
+    if (!run.failure.empty()) return give_up(row(index), RowStatus::failed, run.failure);
     const TimedRun& timed = run.timed;
     if (row(index).left_set.empty()) row(index).left_set = timed.left_set;
     if (is_kept_ && !second && instance() != nullptr) {
@@ -345,7 +385,7 @@ class GroupLoop {
   std::vector<int> usually_throttled() const {
     std::vector<int> usual;
     for (const auto& [index, slow] : slow_) {
-      const auto throttled = std::count(slow.samples.begin(), slow.samples.end(), true);
+      const auto throttled = std::ranges::count(slow.samples, true);
       if (2 * static_cast<std::size_t>(throttled) > slow.samples.size()) usual.push_back(index);
     }
     return usual;
@@ -391,7 +431,7 @@ class GroupLoop {
     }
     if (!speedups.empty()) return rule_.precise(speedups);
     // Candidates only: each time on its own.
-    return std::all_of(active_.begin(), active_.end(), [&](int index) {
+    return std::ranges::all_of(active_, [&](int index) {
       const Row& r = row(index);
       return r.status != RowStatus::ok ||
              (!r.samples.empty() && rule_.precise(time_of(r, plan_.effort.confidence, rule)));
@@ -400,8 +440,8 @@ class GroupLoop {
 
   void verify_again() {
     std::vector<int> timed;
-    std::copy_if(active_.begin(), active_.end(), std::back_inserter(timed),
-                 [&](int index) { return row(index).status == RowStatus::ok; });
+    std::ranges::copy_if(active_, std::back_inserter(timed),
+                         [&](int index) { return row(index).status == RowStatus::ok; });
     std::vector<Verdict> verdicts = group_->verify_all(timed, [&](int index) {
       report(index,
              fmt::format("verifying {} {} again", row(index).variant, word_of(row(index).role)));
@@ -458,7 +498,7 @@ class GroupLoop {
         "this GPU, and all samples of all rows count",
         first.variant, word_of(first.role),
         usual.size() > 1 ? fmt::format(" and {} more rows", usual.size() - 1) : "",
-        std::count(slow.begin(), slow.end(), true), slow.size()));
+        std::ranges::count(slow, true), slow.size()));
   }
 
   std::string estimate(double elapsed) const {
@@ -502,64 +542,60 @@ class GroupLoop {
   double last_probe_s_ = 0, probing_s_ = 0;
 };
 
+/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
+/// says.
+constexpr double throttled_clock_share = 0.90;
+
+StoppingRule stopping_rule(const PointEffort& effort) {
+  return {.min_count = effort.min_samples,
+          .max_count = effort.max_samples,
+          .at_max_count = StopReason::sample_limit,
+          .seconds = effort.seconds,
+          .min_count_in_time = effort.min_samples,
+          .precision = effort.precision,
+          .confidence = effort.confidence};
+}
+
+/// Samples until the interval is narrow, or the limit. Returns how many readings could not be.
+int sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRow& row) {
+  const Stopwatch watch;
+  std::vector<double> values;
+  for (int impossible = 0;;) {
+    const ValidReading read = read_validly(sampling, row);
+    impossible += read.impossible;
+    if (!read.failure.empty()) {
+      give_up(row, RowStatus::failed, read.failure);
+      return impossible;
+    }
+    row.samples.push_back(read.reading);
+    values.push_back(read.reading.value);
+    const auto reason = rule.reason(static_cast<int>(values.size()), watch.seconds(),
+                                    [&] { return rule.precise(values); });
+    if (reason) {
+      row.stop_reason = reason;
+      return impossible;
+    }
+  }
+}
+
+/// Puts what was thrown into the row's status. For use in a handler: throws it again where it broke
+/// the device's context.
+void note_trouble(const std::runtime_error& error, Instrument& instrument, MicrobenchmarkRow& row) {
+  row.reason = error.what();
+  if (dynamic_cast<const Unavailable*>(&error) != nullptr) {
+    row.status = RowStatus::skipped;
+    return;
+  }
+  const Trouble trouble = instrument.trouble_of(error);
+  if (trouble == Trouble::device) throw;
+  row.status = trouble == Trouble::no_memory ? RowStatus::skipped : RowStatus::failed;
+}
+
 }  // namespace
 
 GroupResult run_group(const PlannedGroup& plan, Instrument& instrument,
                       const ProgressSink& progress) {
   return GroupLoop(plan, instrument, progress).run();
-}
-
-namespace {
-
-/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
-/// says.
-constexpr double throttled_clock_share = 0.90;
-
-const Row* right_row(const std::string& variant, Role role, const std::vector<Row>& rows) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.variant == variant && row.role == role && row.repeat == 0 &&
-           row.status == RowStatus::ok;
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
-
-std::optional<PlannedRow> decided_match(PlannedRow planned, const std::vector<Row>& rows) {
-  const Row* matched = right_row(planned.matches, Role::best, rows);
-  const Row* own = right_row(planned.variant, Role::best, rows);
-  if (matched == nullptr || own == nullptr || matched->schedule.empty() || own->schedule.empty() ||
-      own->schedule == matched->schedule) {
-    return {};
-  }
-  for (const Row& row : rows) {
-    if (row.variant == planned.variant && row.role == Role::matched &&
-        row.schedule == matched->schedule) {
-      return {};
-    }
-  }
-  planned.schedule = matched->schedule;
-  return planned;
-}
-
-std::optional<PlannedRow> decided_counterpart(PlannedRow planned, const std::vector<Row>& rows) {
-  const Row* spelling = right_row(planned.matches, Role::comparator, rows);
-  if (spelling == nullptr) return {};
-  for (const Row& row : rows) {
-    if (row.variant == planned.variant && row.config == spelling->config &&
-        row.role != Role::cross) {
-      return {};
-    }
-  }
-  planned.config = spelling->config;
-  planned.config_source = "that of " + planned.matches;
-  return planned;
-}
-
-}  // namespace
-
-std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows) {
-  if (planned.matches.empty()) return planned;
-  return planned.role == Role::counterpart ? decided_counterpart(planned, rows)
-                                           : decided_match(planned, rows);
 }
 
 Row row_of(const PlannedRow& planned) {
@@ -577,11 +613,9 @@ Row row_of(const PlannedRow& planned) {
     }
   }
   if (!planned.excluded.empty()) {
-    row.status = RowStatus::crashed;
-    row.reason = planned.excluded;
+    give_up(row, RowStatus::crashed, planned.excluded);
   } else if (variant == nullptr) {
-    row.status = RowStatus::skipped;
-    row.reason = "not part of this program";
+    give_up(row, RowStatus::skipped, "not part of this program");
   }
   return row;
 }
@@ -595,15 +629,13 @@ void verify_first(int index, Row& row, GroupInstrument& group, Instrument& instr
     }
   } catch (const std::runtime_error& error) {
     if (instrument.trouble_of(error) != Trouble::no_memory) throw;
-    row.status = RowStatus::skipped;
-    row.reason = error.what();
+    give_up(row, RowStatus::skipped, error.what());
   }
 }
 
 void judge_again(Row& row, Verdict after) {
   if (after.passed) return;
-  row.status = RowStatus::failed;
-  row.reason = "wrong result after timing, right before: a race";
+  give_up(row, RowStatus::failed, "wrong result after timing, right before: a race");
   row.verdict = std::move(after);
 }
 
@@ -664,56 +696,6 @@ ValidReading read_validly(const Sampling& sampling, const MicrobenchmarkRow& row
   return read;
 }
 
-namespace {
-
-StoppingRule stopping_rule(const PointEffort& effort) {
-  return {.min_count = effort.min_samples,
-          .max_count = effort.max_samples,
-          .at_max_count = StopReason::sample_limit,
-          .seconds = effort.seconds,
-          .min_count_in_time = effort.min_samples,
-          .precision = effort.precision,
-          .confidence = effort.confidence};
-}
-
-/// Samples until the interval is narrow, or the limit. Returns how many readings could not be.
-int sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRow& row) {
-  const Stopwatch watch;
-  std::vector<double> values;
-  for (int impossible = 0;;) {
-    const ValidReading read = read_validly(sampling, row);
-    impossible += read.impossible;
-    if (!read.failure.empty()) {
-      row.status = RowStatus::failed;
-      row.reason = read.failure;
-      return impossible;
-    }
-    row.samples.push_back(read.reading);
-    values.push_back(read.reading.value);
-    const auto reason = rule.reason(static_cast<int>(values.size()), watch.seconds(),
-                                    [&] { return rule.precise(values); });
-    if (reason) {
-      row.stop_reason = reason;
-      return impossible;
-    }
-  }
-}
-
-/// Puts what was thrown into the row's status. For use in a handler: throws it again where it broke
-/// the device's context.
-void note_trouble(const std::runtime_error& error, Instrument& instrument, MicrobenchmarkRow& row) {
-  row.reason = error.what();
-  if (dynamic_cast<const Unavailable*>(&error) != nullptr) {
-    row.status = RowStatus::skipped;
-    return;
-  }
-  const Trouble trouble = instrument.trouble_of(error);
-  if (trouble == Trouble::device) throw;
-  row.status = trouble == Trouble::no_memory ? RowStatus::skipped : RowStatus::failed;
-}
-
-}  // namespace
-
 MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instrument& instrument,
                                         const ProgressSink& progress) {
   const Stopwatch watch;
@@ -727,8 +709,7 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
     const int index = static_cast<int>(i);
     MicrobenchmarkRow row = row_of(point, device);
     if (plan.is_excluded(i)) {
-      row.status = RowStatus::crashed;
-      row.reason = plan.excluded[i];
+      give_up(row, RowStatus::crashed, plan.excluded[i]);
     } else if (row.status == RowStatus::ok) {
       progress(index, fmt::format("point {}/{}: {}", i + 1, points.size(), to_string(point.at)));
       try {

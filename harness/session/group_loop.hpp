@@ -15,13 +15,8 @@
 
 namespace amasia {
 
-// The steps of one row on the device: prepared and verified, timed, verified again. The caller
-// decides how often. For the loop over a group and for
-// amasia-gbench.
-
-/// The planned row with what `rows` decide: the schedule of a matched one, the config of a
-/// counterpart. Nothing where it would repeat one or has nothing to match.
-std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows);
+// The steps of one row on the device: prepared and verified, timed, verified again. The caller, the
+// loop over a group or amasia-gbench, decides how often.
 
 /// The row before it runs. Its status is not ok where it must not run, with the reason.
 Row row_of(const PlannedRow& planned);
@@ -73,12 +68,10 @@ ValidReading read_validly(const Sampling& sampling, const MicrobenchmarkRow& row
 GroupResult run_group(const PlannedGroup& plan, Instrument& instrument,
                       const ProgressSink& progress);
 
-// Measures the points of one microbenchmark on an instrument: prepare, one unrecorded sample, then
-// samples until the interval is narrow. Crash safety is the caller's: it runs this in a child.
-
-/// What goes wrong with a point short of breaking the device's context is in the row's status.
-/// Throws what the point throws when the context is broken. Summaries, proofs and findings are the
-/// caller's, who has the machine code (harness/session/completion.hpp).
+/// Measures the points of one microbenchmark: prepare, one unrecorded sample, then samples until
+/// the interval is narrow. What goes wrong with a point short of breaking the device's context is
+/// in the row's status. Throws what the point throws when the context is broken. Summaries, proofs
+/// and findings are the caller's, who has the machine code (harness/session/completion.hpp).
 MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instrument& instrument,
                                         const ProgressSink& progress);
 

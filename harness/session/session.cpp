@@ -14,12 +14,12 @@
 
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/journal.hpp"
+#include "harness/conclusions/recomputed.hpp"
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/codec.hpp"
-#include "harness/results/fields.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/group_loop.hpp"
@@ -30,9 +30,6 @@
 
 namespace amasia {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using LineSink = std::function<void(const std::string&)>;
 
 constexpr double ceiling_seconds = 60;  // for one of them; all are expected to take ten
 constexpr double device_seconds = 60;   // a first context on a big machine can take many seconds
@@ -113,8 +110,7 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
   g.warnings.push_back(reason);
   for (const PlannedRow& p : plan.rows) {
     Row row = row_of(p);
-    row.status = status;
-    row.reason = reason;
+    give_up(row, status, reason);
     g.rows.push_back(std::move(row));
   }
   return g;
@@ -176,8 +172,7 @@ std::vector<std::string> apps_to_measure(const std::vector<PlannedGroup>& plan,
 /// Why the device does not answer any more; "" where it does. Asked when a row crashed: it may have
 /// taken the device along, and then no other group can be measured.
 std::string lost_device(const GroupResult& result, const SessionOptions& options) {
-  const bool crashed = std::any_of(result.rows.begin(), result.rows.end(),
-                                   [](const Row& row) { return row.status == RowStatus::crashed; });
+  const bool crashed = std::ranges::count(result.rows, RowStatus::crashed, &Row::status) > 0;
   if (!crashed || options.in_process) return "";
   try {
     query_in_child(options);
@@ -196,8 +191,7 @@ MicrobenchmarkResult without_points(const PlannedMicrobenchmark& plan,
   result.warnings.push_back(reason);
   for (const Point& p : points) {
     MicrobenchmarkRow& row = result.rows.emplace_back(row_of(p, device));
-    row.status = status;
-    row.reason = reason;
+    give_up(row, status, reason);
   }
   return result;
 }
@@ -213,6 +207,215 @@ std::string summary_line(const MicrobenchmarkResult& result) {
   if (skipped > 0) line += fmt::format(", {} skipped", skipped);
   if (bad > 0) line += fmt::format(", {} FAILED", bad);
   return line;
+}
+
+/// A session from its journal to its file, in the order in which things are measured.
+class Session {
+ public:
+  Session(const std::vector<PlannedGroup>& plan, Provenance provenance,
+          const SessionOptions& options, const std::vector<PlannedMicrobenchmark>& microbenchmarks)
+      : plan_(plan), microbenchmarks_(microbenchmarks), options_(options) {
+    file_.provenance = std::move(provenance);
+    around_.state_at_start = file_.provenance.device_state;
+    if (!options.out.empty()) open_journal();
+    double expected = expected_ceiling_seconds;
+    for (const PlannedGroup& g : plan) expected += expected_seconds(g);
+    for (const PlannedMicrobenchmark& m : microbenchmarks) expected += seconds_of(m);
+    progress_.emplace(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
+  }
+
+  SessionOutcome run() {
+    if (journal_) say_what_is_damaged();
+    CodeEvidence code(executable_path(), device().compute_capability);
+    if (const auto apps = apps_to_measure(plan_, finished_); apps.size() > 1) code.read_ahead(apps);
+    for (const GroupResult& g : file_.groups) learn(around_, g);
+    take_ceilings();
+    Completion completion(device(), file_.ceilings, std::move(code));
+    // Groups of a journal whose ceilings were not believed have lost their floors with them.
+    for (GroupResult& group : file_.groups) {
+      if (!group.floor) completion.bound(group);
+    }
+    for (const PlannedMicrobenchmark& m : microbenchmarks_) {
+      if (is_over()) break;
+      if (finished_.contains("microbench/" + m.name)) continue;
+      if (!measure(m, completion)) break;
+    }
+    for (const PlannedGroup& group : plan_) {
+      if (is_over()) break;
+      if (finished_.contains(group.key.to_string())) continue;
+      if (!measure(group, completion)) break;
+    }
+    if (journal_ && !outcome_.interrupted && outcome_.device_lost.empty()) journal_->finish(file_);
+    return std::move(outcome_);
+  }
+
+ private:
+  const Device& device() const { return file_.provenance.device; }
+  double seconds_of(const PlannedMicrobenchmark& m) const {
+    return expected_seconds(m, planned_points(m, device()).size());
+  }
+  LineSink note() {
+    return [this](const std::string& line) { progress_->note(line); };
+  }
+  bool is_over() {
+    outcome_.interrupted = outcome_.interrupted || interrupted();
+    return outcome_.interrupted;
+  }
+
+  void open_journal() {
+    journal_.emplace(options_.out, file_.provenance, options_.existing);
+    const ResultFile& finished = journal_->finished();
+    file_.ceilings = finished.ceilings;
+    file_.groups = finished.groups;
+    file_.microbenchmarks = finished.microbenchmarks;
+    for (const GroupResult& g : file_.groups) finished_.insert(g.key.to_string());
+    for (const MicrobenchmarkResult& m : file_.microbenchmarks) {
+      finished_.insert("microbench/" + m.name);
+    }
+  }
+
+  void say_what_is_damaged() const {
+    for (const std::string& what : journal_->damaged()) {
+      print_prose("not believed, and measured again: {}\n", what);
+    }
+    if (journal_->damaged().empty()) return;
+    print_prose("the journal as it was is kept in {}.journal.damaged\n", options_.out);
+  }
+
+  void take_ceilings() {
+    progress_->begin("ceilings of this GPU", expected_ceiling_seconds);
+    if (file_.ceilings.empty() && options_.ceilings) {
+      measure_ceilings();
+      return;
+    }
+    around_.ceilings = ceilings_in_doubt(file_.ceilings, device(), options_.records);
+    progress_->end(file_.ceilings.empty() ? "left out" : "from the journal");
+  }
+
+  void measure_ceilings() {
+    const Json task{
+        {"task", "ceilings"}, {"index", options_.device_index}, {"samples", ceiling_samples}};
+    ChildOutcome measured;
+    // What cannot be, or is out of line, is measured once more.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      measured = perform(task, ceiling_seconds, options_, note());
+      if (!measured.finished) break;
+      file_.ceilings.clear();
+      for (const Json& c : measured.result) file_.ceilings.push_back(ceiling_from_json(c));
+      around_.ceilings = ceilings_in_doubt(file_.ceilings, device(), options_.records);
+      if (around_.ceilings.empty()) break;
+      progress_->note(to_string(around_.ceilings.front()) + "; measuring them again");
+    }
+    if (!file_.ceilings.empty() && journal_) journal_->append(file_.ceilings);
+    outcome_.interrupted = measured.interrupted;
+    const std::string doubts =
+        around_.ceilings.empty() ? "" : fmt::format(", {} in doubt", around_.ceilings.size());
+    progress_->end(measured.finished ? fmt::format("{} measured{}", file_.ceilings.size(), doubts)
+                                     : "not measured: " + measured.failure);
+  }
+
+  /// False when nothing more is to be measured. The same below.
+  bool measure(const PlannedMicrobenchmark& m, Completion& completion) {
+    progress_->begin(m.name, seconds_of(m));
+    MicrobenchmarkResult result = run_isolated(m, device(), options_, note(), outcome_.interrupted);
+    if (outcome_.interrupted) {
+      progress_->end("interrupted");
+      return false;
+    }
+    completion.complete(result, planned_points(m, device()));
+    keep(std::move(result), file_.microbenchmarks);
+    return true;
+  }
+
+  bool measure(const PlannedGroup& group, Completion& completion) {
+    progress_->begin(group.key.to_string(), expected_seconds(group));
+    GroupResult result;
+    const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
+    if (const auto available = static_cast<std::int64_t>(device().free_bytes); needed > available) {
+      result = group_without_rows(
+          group, RowStatus::skipped,
+          fmt::format("needs {} bytes of device memory, {} are available", needed, available));
+      completion.complete(result);
+    } else {
+      result = run_judged(
+          group, options_, [&](GroupResult& g) { completion.complete(g); }, around_, note(),
+          outcome_.interrupted);
+      if (!outcome_.interrupted) outcome_.device_lost = lost_device(result, options_);
+      if (outcome_.interrupted || !outcome_.device_lost.empty()) {
+        progress_->end(outcome_.interrupted ? "interrupted" : "the GPU does not answer any more");
+        return false;
+      }
+    }
+    keep(std::move(result), file_.groups);
+    return true;
+  }
+
+  template <class Result>
+  void keep(Result result, std::vector<Result>& results) {
+    if (journal_) journal_->append(result);
+    progress_->end(summary_line(result));
+    results.push_back(std::move(result));
+  }
+
+  const std::vector<PlannedGroup>& plan_;
+  const std::vector<PlannedMicrobenchmark>& microbenchmarks_;
+  const SessionOptions& options_;
+  SessionOutcome outcome_{};
+  ResultFile& file_ = outcome_.file;
+  std::optional<Journal> journal_{};
+  std::set<std::string> finished_{};
+  std::optional<Progress> progress_{};
+  Circumstances around_{};
+};
+
+/// Linux grants more memory than there is, and ends the process that uses it. With a limit at what
+/// there is an allocation fails instead.
+void limit_memory() {
+  std::uint64_t available = 0, container = 0;
+  std::ifstream all("/proc/meminfo");
+  for (std::string name, rest; all >> name; std::getline(all, rest)) {
+    std::uint64_t kilobytes = 0;
+    if (name == "MemAvailable:" || name == "SwapFree:") all >> kilobytes;
+    available += kilobytes << 10;
+  }
+  if (available == 0) return;                                     // not known
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> container) {  // "max" is no number
+    available = std::min(available, container);
+  }
+  rlimit limit{};
+  ::getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, available);
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+Json check_reference(const Json& task) {
+  const std::string name = task.at("app").get<std::string>();
+  const App* app = find_app(name);
+  if (app == nullptr) throw UsageError("app '" + name + "' is not part of this program");
+  const auto size = task.at("size").get<std::map<std::string, std::string>>();
+  const Parameters parameters(app->parameters(), size);
+  limit_memory();
+  const Verdict v = [&] {
+    const auto refuse = [&](const std::exception& error) {
+      return UsageError(fmt::format("{} {}: {}; choose a smaller --size", name,
+                                    parameters.to_string(), reason_of(error)));
+    };
+    try {
+      return app->check_reference(parameters, task.at("seed").get<std::uint64_t>());
+    } catch (const std::bad_alloc& error) {
+      throw refuse(error);
+    } catch (const std::length_error& error) {
+      throw refuse(error);
+    }
+  }();
+  return to_json(v);
+}
+
+/// Stands or falls with the process: the library's constructors do as they like.
+Json load_library(const Json& task) {
+  const Description d = read_description(task.at("description").get<std::string>());
+  const auto& i = d.implementations.at(task.at("implementation").get<std::size_t>());
+  return {{"objection", objection_to_library(i)}};
 }
 
 }  // namespace
@@ -334,7 +537,7 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
   };
   steps.result = [&](const ChildOutcome& outcome) {
     MicrobenchmarkResult result = microbenchmark_from_json(outcome.result);
-    summarise(result, plan.effort.confidence);
+    recompute(result, plan.effort.confidence);
     return result;
   };
   steps.without_rows = [&](RowStatus status, const std::string& reason) {
@@ -354,231 +557,11 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
   return until_finished(steps, on_line, was_interrupted);
 }
 
-namespace {
-
-/// A session from its journal to its file, in the order in which things are measured.
-class Session {
- public:
-  Session(const std::vector<PlannedGroup>& plan, Provenance provenance,
-          const SessionOptions& options, const std::vector<PlannedMicrobenchmark>& microbenchmarks)
-      : plan_(plan), microbenchmarks_(microbenchmarks), options_(options) {
-    file_.provenance = std::move(provenance);
-    around_.state_at_start = file_.provenance.device_state;
-    if (!options.out.empty()) open_journal();
-    double expected = expected_ceiling_seconds;
-    for (const PlannedGroup& g : plan) expected += expected_seconds(g);
-    for (const PlannedMicrobenchmark& m : microbenchmarks) expected += seconds_of(m);
-    progress_.emplace(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
-  }
-
-  SessionOutcome run() {
-    if (journal_) say_what_is_damaged();
-    CodeEvidence code(executable_path(), device().compute_capability);
-    if (const auto apps = apps_to_measure(plan_, finished_); apps.size() > 1) {
-      code.read_ahead(apps);
-    }
-    for (const GroupResult& g : file_.groups) learn(around_, g);
-    take_ceilings();
-    Completion completion(device(), file_.ceilings, std::move(code));
-    // Groups of a journal whose ceilings were not believed have lost their floors with them.
-    for (GroupResult& group : file_.groups) {
-      if (!group.floor) completion.bound(group);
-    }
-    for (const PlannedMicrobenchmark& m : microbenchmarks_) {
-      if (is_over()) break;
-      if (finished_.contains("microbench/" + m.name)) continue;
-      if (!measure(m, completion)) break;
-    }
-    for (const PlannedGroup& group : plan_) {
-      if (is_over()) break;
-      if (finished_.contains(group.key.to_string())) continue;
-      if (!measure(group, completion)) break;
-    }
-    if (journal_ && !outcome_.interrupted && outcome_.device_lost.empty()) journal_->finish(file_);
-    return std::move(outcome_);
-  }
-
- private:
-  const Device& device() const { return file_.provenance.device; }
-  double seconds_of(const PlannedMicrobenchmark& m) const {
-    return expected_seconds(m, planned_points(m, device()).size());
-  }
-  LineSink note() {
-    return [this](const std::string& line) { progress_->note(line); };
-  }
-  bool is_over() {
-    outcome_.interrupted = outcome_.interrupted || interrupted();
-    return outcome_.interrupted;
-  }
-
-  void open_journal() {
-    journal_.emplace(options_.out, file_.provenance, options_.existing);
-    const ResultFile& finished = journal_->finished();
-    file_.ceilings = finished.ceilings;
-    file_.groups = finished.groups;
-    file_.microbenchmarks = finished.microbenchmarks;
-    for (const GroupResult& g : file_.groups) finished_.insert(g.key.to_string());
-    for (const MicrobenchmarkResult& m : file_.microbenchmarks) {
-      finished_.insert("microbench/" + m.name);
-    }
-  }
-
-  void say_what_is_damaged() const {
-    for (const std::string& what : journal_->damaged()) {
-      print_prose("not believed, and measured again: {}\n", what);
-    }
-    if (journal_->damaged().empty()) return;
-    print_prose("the journal as it was is kept in {}.journal.damaged\n", options_.out);
-  }
-
-  void take_ceilings() {
-    progress_->begin("ceilings of this GPU", expected_ceiling_seconds);
-    if (file_.ceilings.empty() && options_.ceilings) {
-      measure_ceilings();
-      return;
-    }
-    around_.ceilings = ceilings_in_doubt(file_.ceilings, device(), options_.records);
-    progress_->end(file_.ceilings.empty() ? "left out" : "from the journal");
-  }
-
-  void measure_ceilings() {
-    const Json task{
-        {"task", "ceilings"}, {"index", options_.device_index}, {"samples", ceiling_samples}};
-    ChildOutcome measured;
-    // What cannot be, or is out of line, is measured once more.
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      measured = perform(task, ceiling_seconds, options_, note());
-      if (!measured.finished) break;
-      file_.ceilings.clear();
-      for (const Json& c : measured.result) file_.ceilings.push_back(ceiling_from_json(c));
-      around_.ceilings = ceilings_in_doubt(file_.ceilings, device(), options_.records);
-      if (around_.ceilings.empty()) break;
-      progress_->note(to_string(around_.ceilings.front()) + "; measuring them again");
-    }
-    if (!file_.ceilings.empty() && journal_) journal_->append(file_.ceilings);
-    outcome_.interrupted = measured.interrupted;
-    const std::string doubts =
-        around_.ceilings.empty() ? "" : fmt::format(", {} in doubt", around_.ceilings.size());
-    progress_->end(measured.finished ? fmt::format("{} measured{}", file_.ceilings.size(), doubts)
-                                     : "not measured: " + measured.failure);
-  }
-
-  /// False when nothing more is to be measured. The same below.
-  bool measure(const PlannedMicrobenchmark& m, Completion& completion) {
-    progress_->begin(m.name, seconds_of(m));
-    MicrobenchmarkResult result = run_isolated(m, device(), options_, note(), outcome_.interrupted);
-    if (outcome_.interrupted) {
-      progress_->end("interrupted");
-      return false;
-    }
-    completion.complete(result, planned_points(m, device()));
-    keep(std::move(result), file_.microbenchmarks);
-    return true;
-  }
-
-  bool measure(const PlannedGroup& group, Completion& completion) {
-    progress_->begin(group.key.to_string(), expected_seconds(group));
-    GroupResult result;
-    const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
-    if (const auto available = static_cast<std::int64_t>(device().free_bytes); needed > available) {
-      result = group_without_rows(
-          group, RowStatus::skipped,
-          fmt::format("needs {} bytes of device memory, {} are available", needed, available));
-      completion.complete(result);
-      ++outcome_.skipped_groups;
-    } else {
-      result = run_judged(
-          group, options_, [&](GroupResult& g) { completion.complete(g); }, around_, note(),
-          outcome_.interrupted);
-      if (!outcome_.interrupted) outcome_.device_lost = lost_device(result, options_);
-      if (outcome_.interrupted || !outcome_.device_lost.empty()) {
-        progress_->end(outcome_.interrupted ? "interrupted" : "the GPU does not answer any more");
-        return false;
-      }
-    }
-    keep(std::move(result), file_.groups);
-    return true;
-  }
-
-  template <class Result>
-  void keep(Result result, std::vector<Result>& results) {
-    if (journal_) journal_->append(result);
-    progress_->end(summary_line(result));
-    results.push_back(std::move(result));
-  }
-
-  const std::vector<PlannedGroup>& plan_;
-  const std::vector<PlannedMicrobenchmark>& microbenchmarks_;
-  const SessionOptions& options_;
-  SessionOutcome outcome_{};
-  ResultFile& file_ = outcome_.file;
-  std::optional<Journal> journal_{};
-  std::set<std::string> finished_{};
-  std::optional<Progress> progress_{};
-  Circumstances around_{};
-};
-
-}  // namespace
-
 SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance provenance,
                            const SessionOptions& options,
                            const std::vector<PlannedMicrobenchmark>& microbenchmarks) {
   return Session(plan, std::move(provenance), options, microbenchmarks).run();
 }
-
-namespace {
-
-/// Linux grants more memory than there is, and ends the process that uses it. With a limit at what
-/// there is an allocation fails instead.
-void limit_memory() {
-  std::uint64_t available = 0, container = 0;
-  std::ifstream all("/proc/meminfo");
-  for (std::string name, rest; all >> name; std::getline(all, rest)) {
-    std::uint64_t kilobytes = 0;
-    if (name == "MemAvailable:" || name == "SwapFree:") all >> kilobytes;
-    available += kilobytes << 10;
-  }
-  if (available == 0) return;                                     // not known
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> container) {  // "max" is no number
-    available = std::min(available, container);
-  }
-  rlimit limit{};
-  ::getrlimit(RLIMIT_DATA, &limit);
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, available);
-  ::setrlimit(RLIMIT_DATA, &limit);
-}
-
-Json check_reference(const Json& task) {
-  const std::string name = task.at("app").get<std::string>();
-  const App* app = find_app(name);
-  if (app == nullptr) throw UsageError("app '" + name + "' is not part of this program");
-  const auto size = task.at("size").get<std::map<std::string, std::string>>();
-  const Parameters parameters(app->parameters(), size);
-  limit_memory();
-  const Verdict v = [&] {
-    const auto refuse = [&](const std::exception& error) {
-      return UsageError(fmt::format("{} {}: {}; choose a smaller --size", name,
-                                    parameters.to_string(), reason_of(error)));
-    };
-    try {
-      return app->check_reference(parameters, task.at("seed").get<std::uint64_t>());
-    } catch (const std::bad_alloc& error) {
-      throw refuse(error);
-    } catch (const std::length_error& error) {
-      throw refuse(error);
-    }
-  }();
-  return to_json(v);
-}
-
-/// Stands or falls with the process: the library's constructors do as they like.
-Json load_library(const Json& task) {
-  const Description d = read_description(task.at("description").get<std::string>());
-  const auto& i = d.implementations.at(task.at("implementation").get<std::size_t>());
-  return {{"objection", objection_to_library(i)}};
-}
-
-}  // namespace
 
 Json perform_task(const Json& task, const ProgressSink& progress) {
   const std::string name = task.at("task").get<std::string>();
@@ -614,10 +597,6 @@ Json perform_task(const Json& task, const ProgressSink& progress) {
   throw std::logic_error(fmt::format("unknown task '{}'", name));
 }
 
-namespace {
-constexpr std::size_t terminal_columns = 110;
-}
-
 Progress::Progress(int cases, double expected_seconds)
     : cases_(cases), expected_left_(expected_seconds), terminal_(isatty(STDERR_FILENO) != 0) {}
 
@@ -649,6 +628,7 @@ std::string Progress::eta() const {
 }
 
 void Progress::rewrite(const std::string& line) {
+  constexpr std::size_t terminal_columns = 110;
   // CR and "erase to end of line": cursor control, not colour.
   print_prose("\r{}\x1b[K", line.substr(0, terminal_columns));
 }

@@ -38,7 +38,6 @@ struct SessionOutcome {
   ResultFile file{};
   bool interrupted = false;
   std::string device_lost{};  // why the device answers no more; "" as long as it does
-  int skipped_groups = 0;     // too large for the device's memory: the reason is in their warnings
 };
 
 class NoDevice : public std::runtime_error {
@@ -66,29 +65,26 @@ void load_libraries(const Description& description, UserApp& app, const SessionO
 
 /// Runs one group, leaving out whatever row crashes, until the rest finishes. With its summaries. A
 /// child that is killed from outside is started again before a row is blamed.
-GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options,
-                         const std::function<void(const std::string&)>& on_line, bool& interrupted);
+GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const LineSink& on_line,
+                         bool& interrupted);
 
 /// Performs a task, within so many seconds.
-using TaskRunner = std::function<ChildOutcome(const nlohmann::ordered_json& task, double seconds)>;
+using TaskRunner = std::function<ChildOutcome(const Json& task, double seconds)>;
 
 /// The same with `run` in place of a child of its own.
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const TaskRunner& run,
-                         const std::function<void(const std::string&)>& on_line, bool& interrupted);
+                         const LineSink& on_line, bool& interrupted);
 
 /// The same, and judges it: a group that is invalid is measured once more. `complete` adds floors.
 /// Adds to what is known to be quiet.
 GroupResult run_judged(const PlannedGroup& plan, const SessionOptions& options,
                        const std::function<void(GroupResult&)>& complete, Circumstances& around,
-                       const std::function<void(const std::string&)>& on_line, bool& interrupted);
+                       const LineSink& on_line, bool& interrupted);
 
 /// The same for a microbenchmark and its points.
 MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,
-                                  const SessionOptions& options,
-                                  const std::function<void(const std::string&)>& on_line,
+                                  const SessionOptions& options, const LineSink& on_line,
                                   bool& interrupted);
-
-// What a child process can be asked to do.
 
 /// Tasks: {"task": "device", "index": i}            -> Provenance with device and device_state
 ///        {"task": "ceilings", "index": i, "samples": n} -> array of Ceiling
@@ -101,8 +97,7 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
 ///        {"task": "library", "description": path, "implementation": i}
 ///                                                       -> {"objection": text}; needs no device
 /// Throws what the work throws.
-nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
-                                    const ProgressSink& progress);
+Json perform_task(const Json& task, const ProgressSink& progress);
 
 class Stopwatch {
  public:

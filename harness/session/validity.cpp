@@ -18,19 +18,73 @@ namespace {
 
 using State = std::map<std::string, std::string>;
 
-std::string text_in(const State& state, const std::string& key) {
-  const auto found = state.find(key);
-  return found == state.end() ? "" : found->second;
-}
-
 std::optional<double> number_in(const State& state, const std::string& key) {
-  return number_from<double>(text_in(state, key));
+  return number_from<double>(value_in(state, key));
 }
 
 /// Reasons that no load of one's own gives on a GPU in good order: a power cap is not among them.
 bool is_trouble(const std::string& throttle_reasons) {
   return throttle_reasons.find("thermal") != std::string::npos ||
          throttle_reasons.find("hardware") != std::string::npos;
+}
+
+double low_end(const std::vector<ProbeReading>& probe, double ProbeReading::*member) {
+  std::vector<double> values;
+  for (const ProbeReading& reading : probe) values.push_back(reading.*member);
+  return quantile_of(std::move(values), 0.1);
+}
+
+/// What stands in front of the groups of a result file; nothing of what is none.
+ResultFile beginning_of(const std::string& path) {
+  try {
+    return read_beginning(path);
+  } catch (const ResultError&) {
+    return {};
+  }
+}
+
+/// fp32 lanes of an SM; 0 where it is not known.
+int lanes_of(int compute_capability) {
+  constexpr int with_64[] = {70, 72, 75, 80}, with_128[] = {86, 87, 89, 90, 100, 103, 120, 121};
+  if (std::ranges::find(with_64, compute_capability) != std::end(with_64)) return 64;
+  return std::ranges::find(with_128, compute_capability) != std::end(with_128) ? 128 : 0;
+}
+
+bool is_memory_bandwidth(const std::string& ceiling) {
+  return ceiling == "read_bandwidth" || ceiling == "write_bandwidth" ||
+         ceiling == "copy_bandwidth" || ceiling == "triad_bandwidth";
+}
+
+double middle_of(const CeilingRecord& record) { return median_interval(record.values, 0.5).median; }
+
+/// Whether a doubt about `ceiling` is one about the measurement of such work. That of a rate of the
+/// tensor cores is where it bounds the work. The others say what the GPU was like at the time.
+bool concerns(const std::string& ceiling, const Work& work) {
+  return !is_tensor_rate(ceiling) || ceiling == rate_of(work.kind);
+}
+
+/// The most that the clocks and widths of this GPU allow, in the ceiling's unit; 0 where not known.
+/// Bandwidth: memory clock x 2 x bus width. fp32, int32: SMs x clock x lanes x 2.
+double most_by_data_sheet(const std::string& ceiling, const Device& device) {
+  if (is_memory_bandwidth(ceiling)) {  // two transfers per clock, 8 bits to a byte
+    return 2e-3 * device.memory_clock_mhz * (device.memory_bus_bits / 8.0);
+  }
+  if (ceiling == "fp32_rate" || ceiling == "int32_rate") {
+    return 2e-3 * device.max_clock_mhz * device.sm_count * lanes_of(device.compute_capability);
+  }
+  return 0;
+}
+
+/// How far from the median of earlier runs a value may be, as a share: three times as far as the
+/// farthest, 6 % at least (GPUs of a model differ by half of that). 0 for less than three runs.
+double tolerance_of(const CeilingRecord& record) {
+  if (record.values.size() < 3) return 0;
+  const double middle = middle_of(record);
+  double farthest = 0;
+  for (const double value : record.values) {
+    farthest = std::max(farthest, std::abs(value / middle - 1));
+  }
+  return std::max(0.06, 3 * farthest);
 }
 
 }  // namespace
@@ -121,7 +175,7 @@ std::optional<Invalidity> changed_state(const State& start, const State& end) {
                     *clock_now),
         "measure again when the GPU is back at its full memory clock");
   }
-  if (const std::string reasons = text_in(end, "throttle_reasons"); is_trouble(reasons)) {
+  if (const std::string reasons = value_in(end, "throttle_reasons"); is_trouble(reasons)) {
     return invalid("the GPU holds its clock down: " + reasons,
                    "see to its cooling and power supply, let it cool, and measure again");
   }
@@ -135,8 +189,8 @@ std::optional<Invalidity> changed_state(const State& start, const State& end) {
 }
 
 std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumstances& around) {
-  const bool timed = std::any_of(group.rows.begin(), group.rows.end(),
-                                 [](const Row& row) { return !row.samples.empty(); });
+  const bool timed =
+      std::ranges::any_of(group.rows, [](const Row& row) { return !row.samples.empty(); });
   if (!timed) return {};
   std::vector<Invalidity> found;
   for (const CeilingDoubt& doubt : around.ceilings) {
@@ -147,7 +201,7 @@ std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumst
   };
   add(faster_than_floor(group));
   add(interference_in(group.probe, quieter(around.quiet, group.probe),
-                      text_in(group.device_state, "company"), around.probes));
+                      value_in(group.device_state, "company"), around.probes));
   add(drift_in(group));
   add(changed_state(around.state_at_start, group.device_state));
   return found;
@@ -166,19 +220,9 @@ void mark(GroupResult& group, std::vector<Invalidity> invalid) {
 }
 
 bool worth_repeating(const std::vector<Invalidity>& invalid) {
-  return std::any_of(invalid.begin(), invalid.end(),
-                     [](const Invalidity& i) { return i.kind != InvalidKind::ceiling; });
+  return std::ranges::any_of(invalid,
+                             [](const Invalidity& i) { return i.kind != InvalidKind::ceiling; });
 }
-
-namespace {
-
-double low_end(const std::vector<ProbeReading>& probe, double ProbeReading::*member) {
-  std::vector<double> values;
-  for (const ProbeReading& reading : probe) values.push_back(reading.*member);
-  return quantile_of(std::move(values), 0.1);
-}
-
-}  // namespace
 
 std::vector<ProbeReading> readings_of(const std::vector<std::pair<int, ProbeTimes>>& probes) {
   constexpr double near_us = 0.5e6;
@@ -213,12 +257,11 @@ std::optional<QuietProbe> quieter(const std::optional<QuietProbe>& quiet,
 }
 
 int disturbed_readings(const std::vector<ProbeReading>& probe, const QuietProbe& quiet) {
-  return static_cast<int>(
-      std::count_if(probe.begin(), probe.end(), [&](const ProbeReading& reading) {
-        return reading.wait_us > wait_limit_us ||
-               reading.arithmetic_cycles > arithmetic_limit * quiet.arithmetic_cycles ||
-               reading.memory_us > memory_limit * quiet.memory_us;
-      }));
+  return static_cast<int>(std::ranges::count_if(probe, [&](const ProbeReading& reading) {
+    return reading.wait_us > wait_limit_us ||
+           reading.arithmetic_cycles > arithmetic_limit * quiet.arithmetic_cycles ||
+           reading.memory_us > memory_limit * quiet.memory_us;
+  }));
 }
 
 std::optional<Invalidity> interference_in(const std::vector<ProbeReading>& probe,
@@ -250,8 +293,7 @@ std::vector<CeilingProbe> in_measuring_order(std::vector<CeilingProbe> probes) {
   const auto heat = [](const CeilingProbe& probe) {
     return is_tensor_rate(probe.name) + (probe.name == rate_of(Work::Kind::e4m3));
   };
-  std::stable_sort(probes.begin(), probes.end(),
-                   [&](const CeilingProbe& a, const CeilingProbe& b) { return heat(a) < heat(b); });
+  std::ranges::stable_sort(probes, {}, heat);
   return probes;
 }
 
@@ -274,87 +316,23 @@ std::vector<Ceiling> measure_ceilings(Instrument& instrument, int samples,
   return ceilings;
 }
 
-namespace {
-
-/// What stands in front of the groups of a result file; nothing of what is none.
-ResultFile beginning_of(const std::string& path) {
-  try {
-    return read_beginning(path);
-  } catch (const ResultError&) {
-    return {};
-  }
-}
-
-/// fp32 lanes of an SM; 0 where it is not known.
-int lanes_of(int compute_capability) {
-  switch (compute_capability) {
-    case 70:
-    case 72:
-    case 75:
-    case 80:
-      return 64;
-    case 86:
-    case 87:
-    case 89:
-    case 90:
-    case 100:
-    case 103:
-    case 120:
-    case 121:
-      return 128;
-    default:
-      return 0;
-  }
-}
-
-bool is_memory_bandwidth(const std::string& ceiling) {
-  return ceiling == "read_bandwidth" || ceiling == "write_bandwidth" ||
-         ceiling == "copy_bandwidth" || ceiling == "triad_bandwidth";
-}
-
-double middle_of(const CeilingRecord& record) { return median_interval(record.values, 0.5).median; }
-
-}  // namespace
-
 std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device) {
   std::vector<CeilingRecord> records;
   for (const std::string& path : json_files_in(folder)) {
     const ResultFile file = beginning_of(path);
     const Provenance& from = file.provenance;
-    const auto mig = from.device_state.find("mig");
-    const bool is_slice = mig != from.device_state.end() && mig->second == "on";
+    const bool is_slice = value_in(from.device_state, "mig") == "on";
     if (from.device.name != device.name || from.device.sm_count != device.sm_count || is_slice) {
       continue;
     }
     for (const Ceiling& c : file.ceilings) {
       if (c.value <= 0) continue;
-      auto record = std::find_if(records.begin(), records.end(),
-                                 [&](const CeilingRecord& r) { return r.name == c.name; });
+      auto record = std::ranges::find(records, c.name, &CeilingRecord::name);
       if (record == records.end()) record = records.insert(record, {c.name});
       record->values.push_back(c.value);
     }
   }
   return records;
-}
-
-double most_by_data_sheet(const std::string& ceiling, const Device& device) {
-  if (is_memory_bandwidth(ceiling)) {  // two transfers per clock, 8 bits to a byte
-    return 2e-3 * device.memory_clock_mhz * (device.memory_bus_bits / 8.0);
-  }
-  if (ceiling == "fp32_rate" || ceiling == "int32_rate") {
-    return 2e-3 * device.max_clock_mhz * device.sm_count * lanes_of(device.compute_capability);
-  }
-  return 0;
-}
-
-double tolerance_of(const CeilingRecord& record) {
-  if (record.values.size() < 3) return 0;
-  const double middle = middle_of(record);
-  double farthest = 0;
-  for (const double value : record.values) {
-    farthest = std::max(farthest, std::abs(value / middle - 1));
-  }
-  return std::max(0.06, 3 * farthest);
 }
 
 std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
@@ -376,8 +354,7 @@ std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings
            c.name});
       continue;
     }
-    const auto record = std::find_if(records.begin(), records.end(),
-                                     [&](const CeilingRecord& r) { return r.name == c.name; });
+    const auto record = std::ranges::find(records, c.name, &CeilingRecord::name);
     if (record == records.end()) continue;
     const double tolerance = tolerance_of(*record), middle = middle_of(*record);
     if (tolerance > 0 && std::abs(c.value / middle - 1) > tolerance) {
@@ -393,10 +370,6 @@ std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings
     }
   }
   return found;
-}
-
-bool concerns(const std::string& ceiling, const Work& work) {
-  return !is_tensor_rate(ceiling) || ceiling == rate_of(work.kind);
 }
 
 std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,

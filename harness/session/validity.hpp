@@ -41,14 +41,6 @@ struct CeilingRecord {
 /// other file is passed over.
 std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device);
 
-/// The most that the clocks and widths of this GPU allow, in the ceiling's unit; 0 where not known.
-/// Bandwidth: memory clock x 2 x bus width. fp32, int32: SMs x clock x lanes x 2.
-double most_by_data_sheet(const std::string& ceiling, const Device& device);
-
-/// How far from the median of earlier runs a value may be, as a share: three times as far as the
-/// farthest, 6 % at least (GPUs of a model differ by half of that). 0 for less than three runs.
-double tolerance_of(const CeilingRecord& record);
-
 /// Why a ceiling is not believed.
 struct CeilingDoubt : Invalidity {
   std::string ceiling;
@@ -58,10 +50,6 @@ struct CeilingDoubt : Invalidity {
 std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
                                             const Device& device,
                                             const std::vector<CeilingRecord>& records);
-
-/// Whether a doubt about `ceiling` is one about the measurement of such work. That of a rate of the
-/// tensor cores is where it bounds the work. The others say what the GPU was like at the time.
-bool concerns(const std::string& ceiling, const Work& work);
 
 /// The same with the records in `folder`; "" for results/<gpu>, "none" for none.
 std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,

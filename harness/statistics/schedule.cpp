@@ -24,7 +24,7 @@ std::vector<int> round_order(int entries, int round) {
     order[static_cast<std::size_t>(position)] = (zigzag + shift) % entries;
   }
   const bool mirrored = entries % 2 == 1 && round / entries % 2 == 1;
-  if (mirrored) std::reverse(order.begin(), order.end());
+  if (mirrored) std::ranges::reverse(order);
   return order;
 }
 
@@ -69,7 +69,7 @@ bool StoppingRule::precise(const MedianInterval& interval) const {
 
 bool StoppingRule::precise(const std::vector<RatioInterval>& ratios) const {
   const double each = corrected_confidence(confidence, static_cast<int>(ratios.size()));
-  return std::all_of(ratios.begin(), ratios.end(), [&](const RatioInterval& ratio) {
+  return std::ranges::all_of(ratios, [&](const RatioInterval& ratio) {
     return ratio.coverage >= each && half_width(ratio) <= precision;
   });
 }

@@ -72,6 +72,120 @@ bool resolves(const RatioInterval& interval, bool covered) {
   return covered && (interval.low > 1 || interval.high < 1);
 }
 
+/// The continued fraction of the incomplete beta function, by Lentz's method.
+double beta_fraction(double a, double b, double x) {
+  constexpr double tiny = 1e-300;
+  constexpr int most_terms = 500;
+  const auto kept_from_zero = [](double v) { return std::abs(v) < tiny ? tiny : v; };
+  double c = 1, d = 1 / kept_from_zero(1 - (a + b) * x / (a + 1)), f = d;
+  for (int m = 1; m <= most_terms; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / kept_from_zero(1 + even * d);
+    c = kept_from_zero(1 + even / c);
+    f *= c * d;
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / kept_from_zero(1 + odd * d);
+    c = kept_from_zero(1 + odd / c);
+    const double step = c * d;
+    f *= step;
+    if (std::abs(step - 1) < std::numeric_limits<double>::epsilon()) break;
+  }
+  return f;
+}
+
+/// The regularised incomplete beta function.
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                a * std::log(x) + b * std::log1p(-x));
+  // The fraction converges fast on this side of the mean, on the other one by symmetry.
+  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
+  return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+/// The root of a decreasing function of x >= 0, which is `target` somewhere.
+template <class Function>
+double where_it_falls_to(double target, Function function) {
+  double low = 0, high = 1;
+  while (function(high) > target && high < 1e300) high *= 2;
+  for (int i = 0; i < 200 && low < high; ++i) {
+    const double middle = low + (high - low) / 2;
+    if (middle == low || middle == high) break;
+    (function(middle) > target ? low : high) = middle;
+  }
+  return low + (high - low) / 2;
+}
+
+constexpr double chance_of_correlation = 1.645;  // standard deviations of 1 / sqrt(n)
+constexpr double most_correlation = 0.98;        // at which 100 values are worth one
+/// A sample shows no stronger dependence than that its rounds are worth so many independent ones.
+constexpr double least_effective = 3;
+
+/// Place 0, 1, ... of each value in ascending order, less the mean place; equal values share the
+/// mean of theirs.
+std::vector<double> centred_ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
+    while (next < order.size() && values[order[next]] == values[order[first]]) ++next;
+    const double shared =
+        static_cast<double>(first + next - 1) / 2 - static_cast<double>(values.size() - 1) / 2;
+    for (std::size_t i = first; i < next; ++i) ranks[order[i]] = shared;
+  }
+  return ranks;
+}
+
+double inflation_of(double r, double n) {
+  const double unbiased = std::clamp((n * r + 1) / (n - 4), 0.0, most_correlation);
+  return (1 + unbiased) / (1 - unbiased);
+}
+
+/// As estimated_inflation(), and 1 also where r is no larger than chance gives it in 19 of 20
+/// series of independent values: their ranks are not to be moved, because a group goes on until its
+/// intervals are narrow.
+double inflation_by(std::optional<IntervalRule> rule, const std::vector<double>& values) {
+  if (!rule || *rule == IntervalRule::exact || values.size() < least_dependent) return 1;
+  const auto n = static_cast<double>(values.size());
+  const double r = serial_correlation(values);
+  return (r + 1 / n) * std::sqrt(n) <= chance_of_correlation ? 1 : inflation_of(r, n);
+}
+
+/// Whether Student's t has the interval, because no ranks do.
+bool without_ranks(std::optional<IntervalRule> rule, const std::vector<double>& values,
+                   double confidence) {
+  return rule == IntervalRule::effective && values.size() >= least_dependent &&
+         median_interval(values, confidence, estimated_inflation(values)).coverage < confidence;
+}
+
+/// exp(), of what has one.
+double from_log(double x) {
+  constexpr double most = 700;
+  return std::exp(std::clamp(x, -most, most));
+}
+
+/// Sets the ends that Student's t gives these positive values.
+template <class Interval>
+void set_ends(Interval& interval, const std::vector<double>& values, double confidence) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (const double v : values) mean += std::log(v) / n;
+  for (const double v : values) squares += (std::log(v) - mean) * (std::log(v) - mean);
+  const double effective = std::max(n / estimated_inflation(values), least_effective);
+  // P(T > |t|) + P(T < -|t|) of Student's t.
+  const auto two_sided = [n](double t) {
+    return incomplete_beta((n - 1) / 2, 0.5, (n - 1) / (n - 1 + t * t));
+  };
+  const double half = where_it_falls_to(2 * (1 - (1 + confidence) / 2), two_sided) *
+                      std::sqrt(squares / (n - 1) / effective);
+  const auto [least, most] = std::ranges::minmax_element(values);
+  interval.low = std::min(*least, from_log(mean - half));
+  interval.high = std::max(*most, from_log(mean + half));
+  interval.coverage = confidence;
+}
+
 }  // namespace
 
 double in_tenths(double value) { return std::round(10 * value) / 10; }
@@ -80,10 +194,10 @@ MedianInterval median_interval(std::vector<double> sample, double confidence, do
   check_confidence(confidence);
   if (!(inflation >= 1)) throw std::invalid_argument("an inflation below 1");
   if (sample.empty()) throw std::invalid_argument("the median of no values");
-  if (!std::all_of(sample.begin(), sample.end(), [](double x) { return std::isfinite(x); })) {
+  if (!std::ranges::all_of(sample, [](double x) { return std::isfinite(x); })) {
     throw std::invalid_argument("a value of the sample is not finite");
   }
-  std::sort(sample.begin(), sample.end());
+  std::ranges::sort(sample);
   const std::size_t n = sample.size();
   const Rank rank = interval_rank(static_cast<int>(n), confidence, inflation);
   const std::size_t k = static_cast<std::size_t>(rank.k);
@@ -145,64 +259,14 @@ double corrected_confidence(double confidence, int comparisons) {
   return 1 - (1 - confidence) / std::max(comparisons, 1);
 }
 
-namespace {
-
-/// The continued fraction of the incomplete beta function, by Lentz's method.
-double beta_fraction(double a, double b, double x) {
-  constexpr double tiny = 1e-300;
-  constexpr int most_terms = 500;
-  const auto kept_from_zero = [](double v) { return std::abs(v) < tiny ? tiny : v; };
-  double c = 1, d = 1 / kept_from_zero(1 - (a + b) * x / (a + 1)), f = d;
-  for (int m = 1; m <= most_terms; ++m) {
-    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / kept_from_zero(1 + even * d);
-    c = kept_from_zero(1 + even / c);
-    f *= c * d;
-    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / kept_from_zero(1 + odd * d);
-    c = kept_from_zero(1 + odd / c);
-    const double step = c * d;
-    f *= step;
-    if (std::abs(step - 1) < std::numeric_limits<double>::epsilon()) break;
-  }
-  return f;
-}
-
-/// The regularised incomplete beta function.
-double incomplete_beta(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
-                                a * std::log(x) + b * std::log1p(-x));
-  // The fraction converges fast on this side of the mean, on the other one by symmetry.
-  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
-  return 1 - front * beta_fraction(b, a, 1 - x) / b;
-}
-
-/// The root of a decreasing function of x >= 0, which is `target` somewhere.
-template <class Function>
-double where_it_falls_to(double target, Function function) {
-  double low = 0, high = 1;
-  while (function(high) > target && high < 1e300) high *= 2;
-  for (int i = 0; i < 200 && low < high; ++i) {
-    const double middle = low + (high - low) / 2;
-    if (middle == low || middle == high) break;
-    (function(middle) > target ? low : high) = middle;
-  }
-  return low + (high - low) / 2;
-}
-
-}  // namespace
-
 Trend trend_of(const std::vector<double>& series) {
   Trend trend;
   const std::size_t n = series.size(), third = n / 3;
   if (third < 2) return trend;
-  const std::vector<double> ranks = ranks_of(series);
-  const double middle = 0.5 * static_cast<double>(n - 1);
+  const std::vector<double> ranks = centred_ranks(series);
   double both = 0, of_rank = 0, of_place = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double rank = ranks[i] - middle, place = static_cast<double>(i) - middle;
+    const double rank = ranks[i], place = static_cast<double>(i) - 0.5 * static_cast<double>(n - 1);
     both += rank * place;
     of_rank += rank * rank;
     of_place += place * place;
@@ -211,8 +275,11 @@ Trend trend_of(const std::vector<double>& series) {
   trend.correlation = both / std::sqrt(of_rank * of_place);
   trend.z = trend.correlation * std::sqrt(static_cast<double>(n - 1));
   const auto part = static_cast<std::ptrdiff_t>(third);
-  trend.shift = median_of({series.end() - part, series.end()}) /
-                    median_of({series.begin(), series.begin() + part}) -
+  const auto median_of = [](auto first, auto last) {
+    return median_interval({first, last}, 0.5).median;
+  };
+  trend.shift = median_of(series.end() - part, series.end()) /
+                    median_of(series.begin(), series.begin() + part) -
                 1;
   return trend;
 }
@@ -239,12 +306,11 @@ double quantile_of(std::vector<double> sample, double share) {
 double serial_correlation(const std::vector<double>& values) {
   const std::size_t n = values.size();
   if (n < 3) return 0;
-  const std::vector<double> ranks = ranks_of(values);
-  const double mean = static_cast<double>(n - 1) / 2;
+  const std::vector<double> ranks = centred_ranks(values);
   double with_next = 0, squares = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    squares += (ranks[i] - mean) * (ranks[i] - mean);
-    if (i > 0) with_next += (ranks[i] - mean) * (ranks[i - 1] - mean);
+    squares += ranks[i] * ranks[i];
+    if (i > 0) with_next += ranks[i] * ranks[i - 1];
   }
   return squares > 0 ? with_next / squares : 0;
 }
@@ -256,87 +322,10 @@ double serial_correlation_by_chance(int n, double level) {
   return where_it_falls_to(level, upper_tail) / std::sqrt(static_cast<double>(n)) - 1.0 / n;
 }
 
-namespace {
-
-double inflation_of(double r, double n) {
-  const double unbiased = std::clamp((n * r + 1) / (n - 4), 0.0, most_correlation);
-  return (1 + unbiased) / (1 - unbiased);
-}
-
-}  // namespace
-
 double estimated_inflation(const std::vector<double>& values) {
   if (values.size() < least_dependent) return 1;
   return inflation_of(serial_correlation(values), static_cast<double>(values.size()));
 }
-
-double variance_inflation(const std::vector<double>& values) {
-  if (values.size() < least_dependent) return 1;
-  const auto n = static_cast<double>(values.size());
-  const double r = serial_correlation(values);
-  return (r + 1 / n) * std::sqrt(n) <= chance_of_correlation ? 1 : inflation_of(r, n);
-}
-
-std::vector<double> ranks_of(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
-    while (next < order.size() && values[order[next]] == values[order[first]]) ++next;
-    const double shared = static_cast<double>(first + next - 1) / 2;
-    for (std::size_t i = first; i < next; ++i) ranks[order[i]] = shared;
-  }
-  return ranks;
-}
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
-namespace {
-
-/// Whether Student's t has the interval, because no ranks do.
-bool without_ranks(std::optional<IntervalRule> rule, const std::vector<double>& values,
-                   double confidence) {
-  return rule == IntervalRule::effective && values.size() >= least_dependent &&
-         median_interval(values, confidence, estimated_inflation(values)).coverage < confidence;
-}
-
-double inflation_by(std::optional<IntervalRule> rule, const std::vector<double>& values) {
-  return rule && *rule != IntervalRule::exact ? variance_inflation(values) : 1;
-}
-
-/// exp(), of what has one.
-double from_log(double x) {
-  constexpr double most = 700;
-  return std::exp(std::clamp(x, -most, most));
-}
-
-/// Sets the ends that Student's t gives these positive values.
-template <class Interval>
-void set_ends(Interval& interval, const std::vector<double>& values, double confidence) {
-  const auto n = static_cast<double>(values.size());
-  double mean = 0, squares = 0;
-  for (const double v : values) mean += std::log(v) / n;
-  for (const double v : values) squares += (std::log(v) - mean) * (std::log(v) - mean);
-  const double effective = std::max(n / estimated_inflation(values), least_effective);
-  // P(T > |t|) + P(T < -|t|) of Student's t.
-  const auto two_sided = [n](double t) {
-    return incomplete_beta((n - 1) / 2, 0.5, (n - 1) / (n - 1 + t * t));
-  };
-  const double half = where_it_falls_to(2 * (1 - (1 + confidence) / 2), two_sided) *
-                      std::sqrt(squares / (n - 1) / effective);
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  interval.low = std::min(*least, from_log(mean - half));
-  interval.high = std::max(*most, from_log(mean + half));
-  interval.coverage = confidence;
-}
-
-}  // namespace
 
 MedianInterval median_by(std::optional<IntervalRule> rule, const std::vector<double>& values,
                          double confidence) {

@@ -22,7 +22,7 @@ struct MedianInterval {
 };
 
 /// `inflation`: of the variance of the median because values depend on each other
-/// (variance_inflation()). The ends move away from the middle by its root, in ranks; beyond the
+/// (estimated_inflation()). The ends move away from the middle by its root, in ranks; beyond the
 /// extremes `coverage` is that of the ranks which the stretch would bring there. Throws
 /// std::invalid_argument for an empty sample, a confidence outside (0, 1) or an inflation below 1.
 MedianInterval median_interval(std::vector<double> sample, double confidence, double inflation = 1);
@@ -90,33 +90,18 @@ double serial_correlation_by_chance(int n, double level);
 /// than `least_dependent` values, and where r is not positive.
 double estimated_inflation(const std::vector<double>& values);
 
-/// The same, and 1 also where r is no larger than chance gives it in 19 of 20 series of independent
-/// values: their ranks are not to be moved, because a group goes on until its intervals are narrow.
-double variance_inflation(const std::vector<double>& values);
-
-inline constexpr double chance_of_correlation = 1.645;  // standard deviations of 1 / sqrt(n)
-inline constexpr int least_dependent = 8;         // of fewer a correlation says next to nothing
-inline constexpr double most_correlation = 0.98;  // at which 100 values are worth one
-
-/// Place 0, 1, ... of each value in ascending order; equal values share the mean of their places.
-std::vector<double> ranks_of(const std::vector<double>& values);
-
-/// The mean of the two middle values where their number is even. `values` is not empty.
-double median_of(std::vector<double> values);
+inline constexpr int least_dependent = 8;  // of fewer a correlation says next to nothing
 
 // Intervals of values in the order of their rounds, by the rule that a group is judged with.
 
 /// By this rule groups are measured, and files that were judged by an older one are judged again.
 inline constexpr IntervalRule newest_rule = IntervalRule::effective;
 
-/// A sample shows no stronger dependence than that its rounds are worth so many independent ones.
-inline constexpr double least_effective = 3;
-
 /// The median of positive values in the order of their rounds. Rounds that resemble the ones
 /// before:
 /// exact: They count as independent; so in a group without a rule.
-/// widened: The ranks of the ends move apart by the root of variance_inflation(). Where they run
-/// out, the ends are the extremes and `coverage` is less than asked for.
+/// widened: The ranks of the ends move apart by the root of estimated_inflation(), unless chance
+/// explains that. Where they run out, the ends are the extremes and `coverage` is less than asked.
 /// effective: As widened, with estimated_inflation(). Where no ranks are left, for at least
 /// `least_dependent` values, Student's t of the n logarithms with mean m and standard deviation s.
 ///

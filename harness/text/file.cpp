@@ -55,6 +55,38 @@ bool is_mount_point(const std::string& path) {
   return false;
 }
 
+namespace fs = std::filesystem;
+
+const char* kind_of(mode_t mode) {
+  return S_ISDIR(mode)    ? "a folder"
+         : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
+// A disk reads this much in some milliseconds, which a person who presses Ctrl-C does not notice.
+constexpr std::size_t piece_bytes = 1 << 20;
+
+volatile sig_atomic_t interrupt_signal = 0;
+void note_interrupt(int signal) { interrupt_signal = signal; }
+
+bool executable_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string on_path(std::string_view program) {
+  for (const std::string& folder : split(environment("PATH"), ':')) {
+    if (executable_file(fs::path(folder) / program)) return fs::path(folder) / program;
+  }
+  return "";
+}
+
 }  // namespace
 
 OpenFile::OpenFile(const std::string& path, int flags)
@@ -148,22 +180,6 @@ void sync_parent_directory(const std::string& path) {
   if (directory.is_open()) ::fsync(directory.get());
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-
-const char* kind_of(mode_t mode) {
-  return S_ISDIR(mode)    ? "a folder"
-         : S_ISFIFO(mode) ? "a pipe"
-         : S_ISSOCK(mode) ? "a socket"
-                          : "a device";
-}
-
-// A disk reads this much in some milliseconds, which a person who presses Ctrl-C does not notice.
-constexpr std::size_t piece_bytes = 1 << 20;
-
-}  // namespace
-
 std::vector<std::string> json_files_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -173,7 +189,7 @@ std::vector<std::string> json_files_in(const std::string& folder) {
     std::error_code ignored;
     if (is_named_so && i->is_regular_file(ignored)) files.push_back(name);
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -226,13 +242,6 @@ std::string InputFile::content(std::uint64_t most) {
   return bytes;
 }
 
-namespace {
-
-volatile sig_atomic_t interrupt_signal = 0;
-void note_interrupt(int signal) { interrupt_signal = signal; }
-
-}  // namespace
-
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = note_interrupt;
@@ -241,29 +250,6 @@ void catch_interrupts() {
 }
 
 bool interrupted() { return interrupt_signal != 0; }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-bool executable_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-std::string on_path(std::string_view program) {
-  for (const std::string& folder : split(environment("PATH"), ':')) {
-    if (executable_file(fs::path(folder) / program)) return fs::path(folder) / program;
-  }
-  return "";
-}
-
-}  // namespace
 
 std::string find_tool(std::string_view program, const char* variable,
                       const std::vector<fs::path>& elsewhere) {
@@ -278,7 +264,7 @@ std::string find_tool(std::string_view program, const char* variable,
   }
   candidates.push_back(fs::path("/usr/local/cuda/bin") / program);
   for (const fs::path& folder : elsewhere) candidates.push_back(folder / program);
-  const auto found = std::find_if(candidates.begin(), candidates.end(), executable_file);
+  const auto found = std::ranges::find_if(candidates, executable_file);
   return found == candidates.end() ? "" : found->string();
 }
 

@@ -76,11 +76,9 @@ void sync_parent_directory(const std::string& path);
 /// it, too. A folder that cannot be read has none.
 std::vector<std::string> json_files_in(const std::string& folder);
 
-// A file that a user names as an input: its requirements, and how it is read.
-
-/// Open for reading. It must be a regular file: where a device or a FIFO ends is not known before
-/// it is read. Everything throws UsageError, one line that names the file and begins with `place`
-/// and a colon where one is given ("saxpy.toml:14").
+/// A file that a user names as an input, open for reading. It must be a regular file: where a
+/// device or a FIFO ends is not known before it is read. Everything throws UsageError, one line
+/// that names the file and begins with `place` and a colon where one is given ("saxpy.toml:14").
 class InputFile {
  public:
   explicit InputFile(std::string path, std::string place = "");
@@ -103,8 +101,6 @@ class InputFile {
   std::uint64_t size_ = 0, at_ = 0;
 };
 
-// SIGINT and SIGTERM: a flag that whatever takes long looks at.
-
 /// SIGINT and SIGTERM set a flag from now on instead of ending the process.
 void catch_interrupts();
 bool interrupted();
@@ -114,8 +110,6 @@ class Interrupted : public std::exception {
  public:
   const char* what() const noexcept override { return "interrupted"; }
 };
-
-// Programs of the CUDA toolkit that the suite calls, and a place for the files they exchange.
 
 /// Path of a program of the toolkit: what the environment variable `variable` names, else the first
 /// on PATH, in $CUDA_HOME/bin, $CUDA_PATH/bin, beside nvcc, in /usr/local/cuda/bin, and last in the

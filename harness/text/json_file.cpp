@@ -14,8 +14,6 @@
 namespace amasia {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Where `text` has more levels than a document may have; npos when it has not. Text need not be
 /// JSON: what is open is then a little more or less, and the parser says what is wrong.
 std::size_t too_deep_at(std::string_view text) {
@@ -57,10 +55,14 @@ void check_nesting(std::string_view text) {
   if (too_deep_at(text) != std::string_view::npos) throw ResultError(nesting_reason);
 }
 
+std::string compact(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json parse_json(const std::string& text, const std::string& name) {
   const auto refuse = [&](std::size_t at, const std::string& reason) {
     const std::string_view before = std::string_view(text).substr(0, at);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t line_end = before.rfind('\n');  // of the line before
     const std::size_t column = line_end == std::string_view::npos ? at + 1 : at - line_end;
     throw ResultError(name + ':' + std::to_string(line) + ':' + std::to_string(column) + ": " +

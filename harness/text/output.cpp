@@ -1,6 +1,7 @@
 #include "harness/text/output.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,40 @@ namespace {
 
 bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF; }
 
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// How many bytes the first `columns` characters of `text` take.
+std::size_t bytes_of(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0;
+  for (; bytes < text.size(); ++bytes) {
+    if (continues(text[bytes])) continue;
+    if (columns-- == 0) break;
+  }
+  return bytes;
+}
+
+constexpr std::string_view plain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  const bool escaped = std::ranges::any_of(word, is_control);
+  std::string text = escaped ? "$'" : "'";
+  for (const char c : word) {
+    if (is_control(c)) {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (escaped) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    } else {
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+  }
+  return text + '\'';
+}
+
 }  // namespace
 
 void secure_standard_streams() {
@@ -30,6 +65,13 @@ void secure_standard_streams() {
   if (!is_open(STDOUT_FILENO)) ::open("/dev/null", O_RDONLY);  // write(2) to it is refused
   if (!is_open(STDERR_FILENO)) ::open("/dev/null", O_WRONLY);
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+#endif
 }
 
 std::string in_one_line(std::string_view text) {
@@ -81,25 +123,9 @@ void write_data(std::string_view text) {
   if (errno != EPIPE) throw OutputError("stdout cannot be written: " + system_reason());
 }
 
-namespace {
-
-bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-/// How many bytes the first `columns` characters of `text` take.
-std::size_t bytes_of(std::string_view text, std::size_t columns) {
-  std::size_t bytes = 0;
-  for (; bytes < text.size(); ++bytes) {
-    if (continues(text[bytes])) continue;
-    if (columns-- == 0) break;
-  }
-  return bytes;
-}
-
-}  // namespace
-
 std::size_t columns_of(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+      std::ranges::count_if(text, [](char c) { return !continues(c); }));
 }
 
 std::string wrapped(std::string_view first, std::string_view text, std::size_t indent,
@@ -138,32 +164,6 @@ std::string wrapped(std::string_view first, std::string_view text, std::size_t i
   }
   return page;
 }
-
-namespace {
-
-constexpr std::string_view plain =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-std::string quoted(const std::string& word) {
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  const bool escaped = std::any_of(word.begin(), word.end(), is_control);
-  std::string text = escaped ? "$'" : "'";
-  for (const char c : word) {
-    if (is_control(c)) {
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else if (escaped) {
-      if (c == '\'' || c == '\\') text += '\\';
-      text += c;
-    } else {
-      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-  }
-  return text + '\'';
-}
-
-}  // namespace
 
 std::string in_shell(const std::vector<std::string>& words) {
   std::string line;

@@ -26,6 +26,11 @@ class OutputError : public std::runtime_error {
 /// A reader that goes away ends no campaign: it is an error of write(2) then, no signal.
 void secure_standard_streams();
 
+/// Once, before the first reference. Freed memory is kept for the next array. By default glibc maps
+/// each large array anew, and the kernel then clears every page of it: half the time of srad's
+/// reference.
+void keep_freed_memory();
+
 /// The text with '?' for every control character, an end of line among them, and cut after 2000
 /// bytes: names in it may come from a file or from the command line, and could otherwise print what
 /// they like.
@@ -53,8 +58,6 @@ template <class... Arguments>
 void print_data(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   write_data(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
-
-// Prose and lists for a terminal: lines of at most so many columns.
 
 /// What the program's own pages are held to: help, list, --dry-run.
 inline constexpr std::size_t page_columns = 100;

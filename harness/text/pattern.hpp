@@ -27,6 +27,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// something is near, otherwise "valid: a, b, c" (at most 12 names).
 std::string suggestion(std::string_view name, const std::vector<std::string>& valid);
 
+/// What a map has under a key; without such a key nothing: "", 0.
+template <class Map>
+typename Map::mapped_type value_in(const Map& map, const std::string& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? typename Map::mapped_type{} : found->second;
+}
+
 /// The number that all of `text` is, in any locale; nothing for one too large for its type.
 template <class Number>
 std::optional<Number> number_from(std::string_view text) {

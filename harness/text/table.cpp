@@ -31,18 +31,6 @@ std::string markdown_field(std::string_view text) {
   return field;
 }
 
-std::string markdown_cell(const Cell& cell) {
-  return std::visit(Overloaded{
-                        [](std::monostate) -> std::string { return "-"; },
-                        [](bool value) -> std::string { return value ? "yes" : "no"; },
-                        [](std::int64_t value) { return std::to_string(value); },
-                        [](double value) { return format_number(value); },
-                        [](const std::string& value) { return markdown_field(value); },
-                        [](const Estimate& value) { return format_estimate(value); },
-                    },
-                    cell);
-}
-
 /// Quoted as RFC 4180 asks when it has a comma, a quote or a line break.
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -75,6 +63,14 @@ void each_value(const Table& table, const std::vector<Cell>& row, const Use& use
   }
 }
 
+std::string markdown_cell(const Cell& cell) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
+  if (const auto* number = std::get_if<double>(&cell)) return format_number(*number);
+  if (const auto* estimate = std::get_if<Estimate>(&cell)) return format_estimate(*estimate);
+  return markdown_field(plain_text(cell));
+}
+
 }  // namespace
 
 void Table::add(std::vector<Cell> row) {
@@ -104,8 +100,8 @@ std::string to_markdown(const Table& table) {
   std::string text = "|", rule = "|";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
-    const bool right = std::any_of(table.rows.begin(), table.rows.end(),
-                                   [&](const auto& row) { return is_numeric(row[i]); });
+    const bool right =
+        std::ranges::any_of(table.rows, [&](const auto& row) { return is_numeric(row[i]); });
     text += ' ' + markdown_field(column.name) + " |";
     rule += right ? " ---: |" : " --- |";
   }
@@ -154,7 +150,7 @@ std::string to_csv(const Table& table) {
 }
 
 std::size_t CsvTable::column(const std::string& name) const {
-  const auto found = std::find(columns.begin(), columns.end(), name);
+  const auto found = std::ranges::find(columns, name);
   if (found == columns.end()) throw ResultError("there is no column '" + name + "'");
   return static_cast<std::size_t>(found - columns.begin());
 }

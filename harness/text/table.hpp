@@ -53,9 +53,7 @@ std::string plain_text(const Cell& cell);
 std::string to_markdown(const Table& table);
 std::string to_csv(const Table& table);
 
-// CSV with comment lines, as the published figures are kept and ncu prints.
-
-/// A CSV file after its comment lines ('#').
+/// A CSV file after its comment lines ('#'): published figures, what ncu prints.
 struct CsvTable {
   std::vector<std::string> columns{};
   std::vector<std::vector<std::string>> rows{};

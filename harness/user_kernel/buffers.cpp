@@ -129,8 +129,8 @@ unsigned char rarest_byte(const Bytes& data) {
 
 /// Whether another input can be judged: what a file expects is right for one alone.
 bool may_change(const Description& d) {
-  return std::all_of(d.buffers.begin(), d.buffers.end(),
-                     [](const BufferDescription& b) { return b.expected.empty(); });
+  return std::ranges::all_of(d.buffers,
+                             [](const BufferDescription& b) { return b.expected.empty(); });
 }
 
 bool is_altered(const Description& d, const BufferDescription& b) {
@@ -315,9 +315,8 @@ void UserBuffers::run(const Launch& launch) {
 }
 
 UserBuffers::Contents UserBuffers::expected_now() {
-  const bool needed = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& b) {
-    return b.is_judged() && b.about->expected.empty();
-  });
+  const bool needed = std::ranges::any_of(
+      buffers_, [](const Buffer& b) { return b.is_judged() && b.about->expected.empty(); });
   const std::vector<Buffer> poisoned_otherwise = buffers_;
   const auto outputs_on = [&](unsigned char poison) {
     if (!needed) return Contents(buffers_.size());

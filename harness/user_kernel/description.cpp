@@ -31,8 +31,8 @@ class DescriptionReader {
     allow(root, "the file",
           {"name", "summary", "reference", "parameters", "buffers", "implementation", "work"});
     d_.name = text_at(root, "name", "the file");
-    check_name(root, "name", d_.name);
-    d_.summary = optional_text(root, "summary", "");
+    check_name(line_of(*root.get("name")), "name", d_.name);
+    if (const toml::node* summary = root.get("summary")) d_.summary = text_of(*summary, "summary");
     read_parameters(root);
     read_buffers(root);
     read_implementations(root);
@@ -42,11 +42,16 @@ class DescriptionReader {
  private:
   int line_of(const toml::node& node) const { return static_cast<int>(node.source().begin.line); }
 
-  [[noreturn]] void refuse(int line, const std::string& what) const {
-    throw UsageError(fmt::format("{}: {}", d_.place(line), what));
+  template <class... Arguments>
+  [[noreturn]] void refuse(int line, fmt::format_string<Arguments...> what,
+                           Arguments&&... arguments) const {
+    throw UsageError(d_.place(line) + ": " +
+                     fmt::format(what, std::forward<Arguments>(arguments)...));
   }
-  [[noreturn]] void refuse(const toml::node& node, const std::string& what) const {
-    refuse(line_of(node), what);
+  template <class... Arguments>
+  [[noreturn]] void refuse(const toml::node& node, fmt::format_string<Arguments...> what,
+                           Arguments&&... arguments) const {
+    refuse(line_of(node), what, std::forward<Arguments>(arguments)...);
   }
 
   /// What a node is, in the words of a person.
@@ -62,50 +67,43 @@ class DescriptionReader {
              const std::vector<std::string>& names) const {
     for (const auto& [key, node] : table) {
       const std::string name(key.str());
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      refuse(static_cast<int>(key.source().begin.line),
-             fmt::format("{} has no '{}': {}", of, name, suggestion(name, names)));
+      if (std::ranges::find(names, name) != names.end()) continue;
+      refuse(static_cast<int>(key.source().begin.line), "{} has no '{}': {}", of, name,
+             suggestion(name, names));
     }
   }
 
   struct Member {
     std::string name;
-    int line = 0;
+    int line = 0, column = 0;
     const toml::node* node = nullptr;
   };
   /// The library sorts members; the order of the file is the order that people see.
   static std::vector<Member> in_order_of_file(const toml::table& table) {
-    std::map<std::pair<unsigned, unsigned>, Member> in_order;
+    std::vector<Member> members;
     for (const auto& [key, node] : table) {
       const toml::source_position at = key.source().begin;
-      in_order[{at.line, at.column}] = {std::string(key.str()), static_cast<int>(at.line), &node};
+      members.push_back(
+          {std::string(key.str()), static_cast<int>(at.line), static_cast<int>(at.column), &node});
     }
-    std::vector<Member> members;
-    for (auto& [position, member] : in_order) members.push_back(std::move(member));
+    std::ranges::sort(members, {}, [](const Member& m) { return std::pair(m.line, m.column); });
     return members;
   }
 
   const toml::node& member(const toml::table& table, const char* name,
                            const std::string& of) const {
     const toml::node* node = table.get(name);
-    if (node == nullptr) refuse(table, fmt::format("{} needs '{}'", of, name));
+    if (node == nullptr) refuse(table, "{} needs '{}'", of, name);
     return *node;
   }
 
   std::string text_of(const toml::node& node, const std::string& name) const {
     const auto* text = node.as_string();
-    if (text == nullptr) {
-      refuse(node, fmt::format("'{}' is a text in quotes, not {}", name, kind_of(node)));
-    }
+    if (text == nullptr) refuse(node, "'{}' is a text in quotes, not {}", name, kind_of(node));
     return text->get();
   }
   std::string text_at(const toml::table& table, const char* name, const std::string& of) const {
     return text_of(member(table, name, of), name);
-  }
-  std::string optional_text(const toml::table& table, const char* name,
-                            const std::string& otherwise) const {
-    const toml::node* node = table.get(name);
-    return node == nullptr ? otherwise : text_of(*node, name);
   }
 
   double number_of(const toml::node& node, const std::string& name) const {
@@ -115,9 +113,9 @@ class DescriptionReader {
     } else if (const auto* integer = node.as_integer()) {
       value = static_cast<double>(integer->get());
     } else {
-      refuse(node, fmt::format("'{}' is a number, not {}", name, kind_of(node)));
+      refuse(node, "'{}' is a number, not {}", name, kind_of(node));
     }
-    if (!std::isfinite(value)) refuse(node, fmt::format("'{}' is not finite", name));
+    if (!std::isfinite(value)) refuse(node, "'{}' is not finite", name);
     return value;
   }
 
@@ -125,7 +123,7 @@ class DescriptionReader {
   double value_of_type(const toml::node& node, const std::string& name, ElementType type) const {
     const double value = number_of(node, name);
     if (!reaches(type, value)) {
-      refuse(node, fmt::format("'{}' is {}, which no {} holds", name, value, word_of(type)));
+      refuse(node, "'{}' is {}, which no {} holds", name, value, word_of(type));
     }
     return value;
   }
@@ -136,8 +134,8 @@ class DescriptionReader {
       return {fmt::format("{}", integer->get()), line_of(node)};
     }
     if (const auto* text = node.as_string()) return {text->get(), line_of(node)};
-    refuse(node, fmt::format("'{}' is an integer or a text like \"(n + 255) / 256\", not {}", name,
-                             kind_of(node)));
+    refuse(node, "'{}' is an integer or a text like \"(n + 255) / 256\", not {}", name,
+           kind_of(node));
   }
   Quantity optional_quantity(const toml::table& table, const char* name) const {
     const toml::node* node = table.get(name);
@@ -149,8 +147,7 @@ class DescriptionReader {
     std::vector<Quantity> extent;
     if (const auto* list = node.as_array()) {
       if (list->empty() || list->size() > 3) {
-        refuse(node, fmt::format("'{}' has x, or x and y, or x, y and z, not {} entries", name,
-                                 list->size()));
+        refuse(node, "'{}' has x, or x and y, or x, y and z, not {} entries", name, list->size());
       }
       for (const toml::node& entry : *list) extent.push_back(quantity_of(entry, name));
     } else {
@@ -162,7 +159,7 @@ class DescriptionReader {
 
   const toml::table& table_of(const toml::node& node, const std::string& name) const {
     const auto* table = node.as_table();
-    if (table == nullptr) refuse(node, fmt::format("'{}' is a table, not {}", name, kind_of(node)));
+    if (table == nullptr) refuse(node, "'{}' is a table, not {}", name, kind_of(node));
     return *table;
   }
 
@@ -170,7 +167,7 @@ class DescriptionReader {
                              const char* written) const {
     const auto* list = node.as_array();
     if (list == nullptr || list->empty()) {
-      refuse(node, fmt::format("{} are written {}, in double brackets", what, written));
+      refuse(node, "{} are written {}, in double brackets", what, written);
     }
     return *list;
   }
@@ -180,27 +177,21 @@ class DescriptionReader {
     const std::string word = text_of(node, name);
     const auto value = find_word<Enum>(word);
     if (!value) {
-      refuse(node, fmt::format("no {} '{}': expected {}", Words<Enum>::what, word,
-                               list_of_words<Enum>()));
+      refuse(node, "no {} '{}': expected {}", Words<Enum>::what, word, list_of_words<Enum>());
     }
     return *value;
   }
 
-  void check_name(const toml::table& table, const char* member_name,
-                  const std::string& name) const {
+  void check_name(int line, std::string_view what, const std::string& name) const {
     const std::string objection = objection_to_name(name);
-    if (!objection.empty()) {
-      refuse(*table.get(member_name), fmt::format("name '{}': {}", name, objection));
-    }
+    if (!objection.empty()) refuse(line, "{} '{}': {}", what, name, objection);
   }
 
   /// Names in a file are found from the folder it lies in.
   std::string file_of(const toml::node& node, const std::string& name) const {
     const std::string given = text_of(node, name);
-    if (given.empty()) refuse(node, fmt::format("'{}' is empty", name));
-    if (given.find('\0') != std::string::npos) {
-      refuse(node, fmt::format("'{}' has a zero byte in it", name));
-    }
+    if (given.empty()) refuse(node, "'{}' is empty", name);
+    if (given.find('\0') != std::string::npos) refuse(node, "'{}' has a zero byte in it", name);
     return (std::filesystem::path(d_.path).parent_path() / given).lexically_normal().string();
   }
 
@@ -212,37 +203,35 @@ class DescriptionReader {
     }
     const toml::table& table = table_of(*node, "parameters");
     std::size_t sizes = 1;
-    for (const auto& [name, line, value] : in_order_of_file(table)) {
+    for (const auto& [name, line, column, value] : in_order_of_file(table)) {
       const bool is_word =
           !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0) &&
-          std::all_of(name.begin(), name.end(),
-                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-      if (!is_word) {
-        refuse(line, fmt::format("parameter '{}': a letter, then letters, digits and '_'", name));
-      }
+          std::ranges::all_of(name,
+                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      if (!is_word) refuse(line, "parameter '{}': a letter, then letters, digits and '_'", name);
       std::vector<std::int64_t> values;
       const auto take = [&, name = name](const toml::node& one) {
         const auto* integer = one.as_integer();
         if (integer == nullptr) {
-          refuse(one, fmt::format("parameter '{}' is an integer or a list of them, not {}", name,
-                                  kind_of(one)));
+          refuse(one, "parameter '{}' is an integer or a list of them, not {}", name, kind_of(one));
         }
         values.push_back(integer->get());
       };
       if (const auto* list = value->as_array()) {
         for (const toml::node& one : *list) take(one);
-        if (values.empty()) refuse(*value, fmt::format("parameter '{}' has no value", name));
+        if (values.empty()) refuse(*value, "parameter '{}' has no value", name);
       } else {
         take(*value);
       }
       if (values.size() > most_sizes) {
-        refuse(*value, fmt::format("{} sizes are more than the {} that a file may have",
-                                   values.size(), most_sizes));
+        refuse(*value, "{} sizes are more than the {} that a file may have", values.size(),
+               most_sizes);
       }
       if (values.size() > 1 && sizes > 1 && values.size() != sizes) {
-        refuse(*value, fmt::format("parameter '{}' has {} values, and another one {}: a size takes "
-                                   "one of each, in order",
-                                   name, values.size(), sizes));
+        refuse(*value,
+               "parameter '{}' has {} values, and another one {}: a size takes "
+               "one of each, in order",
+               name, values.size(), sizes);
       }
       sizes = std::max(sizes, values.size());
       d_.parameters.emplace_back(name, std::move(values));
@@ -252,13 +241,12 @@ class DescriptionReader {
 
   void read_buffers(const toml::table& root) {
     const toml::table& table = table_of(member(root, "buffers", "the file"), "buffers");
-    for (const auto& [name, line, node] : in_order_of_file(table)) {
-      const std::string objection = objection_to_name(name);
-      if (!objection.empty()) refuse(line, fmt::format("buffer '{}': {}", name, objection));
+    for (const auto& [name, line, column, node] : in_order_of_file(table)) {
+      check_name(line, "buffer", name);
       read_buffer(name, line, table_of(*node, name));
     }
-    const bool any = std::any_of(d_.buffers.begin(), d_.buffers.end(),
-                                 [](const auto& b) { return is_written(b.role); });
+    const bool any =
+        std::ranges::any_of(d_.buffers, [](const auto& b) { return is_written(b.role); });
     if (!any) {
       refuse(root, "no buffer has the role 'output' or 'in place': there is nothing to verify");
     }
@@ -287,8 +275,8 @@ class DescriptionReader {
     const toml::node* file = table.get("file");
     const toml::node* fill = table.get("fill");
     if (is_read(b.role) && (file == nullptr) == (fill == nullptr)) {
-      refuse(fill == nullptr ? b.line : line_of(*fill),
-             fmt::format("{} needs either 'fill' ({}) or 'file'", of, list_of_words<Fill>()));
+      refuse(fill == nullptr ? b.line : line_of(*fill), "{} needs either 'fill' ({}) or 'file'", of,
+             list_of_words<Fill>());
     }
     if (fill != nullptr) b.fill = word_at<Fill>(*fill, "fill");
     const bool uniform = fill != nullptr && b.fill == Fill::uniform;
@@ -299,9 +287,8 @@ class DescriptionReader {
           std::pair{"fixed", file != nullptr}, std::pair{"expected", is_written(b.role)},
           std::pair{"tolerance", is_written(b.role)}}) {
       if (belongs || table.get(name) == nullptr) continue;
-      refuse(*table.get(name),
-             fmt::format("{}: '{}' does not belong to role \"{}\"{}", of, name, word_of(b.role),
-                         fill == nullptr ? "" : fmt::format(", fill \"{}\"", word_of(b.fill))));
+      refuse(*table.get(name), "{}: '{}' does not belong to role \"{}\"{}", of, name,
+             word_of(b.role), fill == nullptr ? "" : fmt::format(", fill \"{}\"", word_of(b.fill)));
     }
     if (!is_read(b.role)) return;
     if (file != nullptr) b.file = file_of(*file, "file");
@@ -316,19 +303,18 @@ class DescriptionReader {
     if (const toml::node* low = table.get("low")) b.low = value_of_type(*low, "low", b.type);
     if (const toml::node* high = table.get("high")) b.high = value_of_type(*high, "high", b.type);
     if (!(b.low < b.high)) {
-      refuse(*fill, fmt::format("{} is drawn from {} to {}: 'low' must be less than 'high'", of,
-                                b.low, b.high));
+      refuse(*fill, "{} is drawn from {} to {}: 'low' must be less than 'high'", of, b.low, b.high);
     }
     const double apart = b.high - b.low;
     if (!std::isfinite(apart) || (!is_float(b.type) && apart >= 0x1p32)) {
-      refuse(*fill, fmt::format("{}: 'low' and 'high' are too far apart", of));
+      refuse(*fill, "{}: 'low' and 'high' are too far apart", of);
     }
   }
 
   void read_tolerance(BufferDescription& b, const toml::node& node) const {
     if (node.is_string()) {
       if (word_at<Norm>(node, "tolerance") != Norm::exact) {
-        refuse(node, "a tolerance is \"exact\" or a table: { relative = 1e-6 }");
+        refuse(node, "a tolerance is \"exact\" or a table: {{ relative = 1e-6 }}");
       }
       return;
     }
@@ -360,10 +346,9 @@ class DescriptionReader {
     std::vector<std::string> names;
     for (const ImplementationDescription& i : d_.implementations) names.push_back(i.name);
     const std::string name = text_of(*named, "reference");
-    const auto found = std::find(names.begin(), names.end(), name);
+    const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
-      refuse(*named,
-             fmt::format("reference '{}' is no implementation: {}", name, suggestion(name, names)));
+      refuse(*named, "reference '{}' is no implementation: {}", name, suggestion(name, names));
     }
     d_.reference = static_cast<std::size_t>(found - names.begin());
   }
@@ -376,7 +361,7 @@ class DescriptionReader {
     const toml::node* file = table.get("file");
     const toml::node* library = table.get("library");
     if ((file == nullptr) == (library == nullptr)) {
-      refuse(table, fmt::format("{} needs either 'file' (a cubin or PTX) or 'library'", of));
+      refuse(table, "{} needs either 'file' (a cubin or PTX) or 'library'", of);
     }
     i.is_library = library != nullptr;
     i.file = i.is_library ? file_of(*library, "library") : file_of(*file, "file");
@@ -404,12 +389,11 @@ class DescriptionReader {
 
   void read_launch(ImplementationDescription& i, const toml::table& table, const std::string& of) {
     LaunchDescription launch;
-    launch.line = line_of(table);
     const char* entry = i.is_library ? "function" : "kernel";
     launch.entry = text_at(table, entry, of);
     launch.line = line_of(*table.get(entry));
     if (launch.entry.empty() || launch.entry.find('\0') != std::string::npos) {
-      refuse(launch.line, fmt::format("'{}' has no name in it", entry));
+      refuse(launch.line, "'{}' has no name in it", entry);
     }
     launch.kernel = launch.entry;
     if (!i.is_library) {
@@ -424,7 +408,7 @@ class DescriptionReader {
     const auto* list = arguments.as_array();
     if (list == nullptr) refuse(arguments, "'arguments' is a list");
     if (list->size() > most_arguments) {
-      refuse(arguments, fmt::format("{} arguments are more than a kernel takes", list->size()));
+      refuse(arguments, "{} arguments are more than a kernel takes", list->size());
     }
     for (const toml::node& one : *list) launch.arguments.push_back(argument_of(one));
     i.launches.push_back(std::move(launch));
@@ -440,25 +424,24 @@ class DescriptionReader {
         if (names.back() == name->get()) a.buffer = i;
       }
       if (!a.buffer) {
-        refuse(node, fmt::format("argument '{}' is no buffer: {}; a scalar is written {{ i32 = "
-                                 "\"n\" }}",
-                                 name->get(), suggestion(name->get(), names)));
+        refuse(node,
+               "argument '{}' is no buffer: {}; a scalar is written {{ i32 = "
+               "\"n\" }}",
+               name->get(), suggestion(name->get(), names));
       }
       return a;
     }
     const auto* table = node.as_table();
     if (table == nullptr || table->size() != 1) {
       refuse(node,
-             "an argument is the name of a buffer or a scalar with its type, { i32 = \"n\" } "
-             "or { f32 = 0.5 }");
+             "an argument is the name of a buffer or a scalar with its type, {{ i32 = \"n\" }} "
+             "or {{ f32 = 0.5 }}");
     }
     const auto only = table->begin();
     const std::string type(only->first.str());
     const toml::node& value = only->second;
     const auto known = find_word<ElementType>(type);
-    if (!known) {
-      refuse(node, fmt::format("no type '{}': expected {}", type, list_of_words<ElementType>()));
-    }
+    if (!known) refuse(node, "no type '{}': expected {}", type, list_of_words<ElementType>());
     a.type = *known;
     if (is_float(a.type) && !value.is_string()) {
       a.real = value_of_type(value, type, a.type);
@@ -484,6 +467,106 @@ class DescriptionReader {
   }
 
   Description& d_;
+};
+
+constexpr int deepest = 100;  // parentheses and signs within each other
+
+class Calculation {
+  using Wide = __int128;  // holds what two integers of 64 bits give
+
+ public:
+  Calculation(std::string_view text, const ValueOf& value_of) : text_(text), value_of_(value_of) {}
+
+  std::int64_t result() {
+    const std::int64_t value = sum();
+    if (at_ < text_.size()) refuse(fmt::format("'{}' is not expected there", text_[at_]));
+    return value;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UsageError(fmt::format("\"{}\": {}", text_, why));
+  }
+
+  std::int64_t in_64_bits(Wide value) const {
+    if (value < INT64_MIN || value > INT64_MAX) refuse("its value is beyond 64 bits");
+    return static_cast<std::int64_t>(value);
+  }
+
+  char peek() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  /// Operands with operators of one rank between them, from left to right.
+  template <class Operand>
+  std::int64_t chain(std::string_view operators, const Operand& operand) {
+    std::int64_t value = operand();
+    for (char c = peek(); operators.find(c) != std::string_view::npos; c = peek()) {
+      ++at_;
+      const Wide other = operand();
+      if (c == '/' && other == 0) refuse("it divides by zero");
+      value = in_64_bits(c == '+'   ? value + other
+                         : c == '-' ? value - other
+                         : c == '*' ? value * other
+                                    : value / other);
+    }
+    return value;
+  }
+  std::int64_t product() {
+    return chain("*/", [this] { return operand(); });
+  }
+  std::int64_t sum() {
+    return chain("+-", [this] { return product(); });
+  }
+
+  std::int64_t operand() {
+    if (++depth_ > deepest) refuse("it is nested too deeply");
+    const std::int64_t value = operand_within();
+    --depth_;
+    return value;
+  }
+
+  std::int64_t operand_within() {
+    const char c = peek();
+    if (c == '(') {
+      ++at_;
+      const std::int64_t value = sum();
+      if (peek() != ')') refuse("a parenthesis is not closed");
+      ++at_;
+      return value;
+    }
+    if (c == '-') {
+      ++at_;
+      return in_64_bits(-Wide{operand()});
+    }
+    const std::size_t begin = at_;
+    const auto is_word = [&] {
+      return at_ < text_.size() &&
+             (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_');
+    };
+    while (is_word()) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word.empty()) {
+      refuse(c == '\0' ? "it ends where a number or a parameter is expected"
+                       : fmt::format("'{}' is not expected there", c));
+    }
+    std::int64_t value = 0;
+    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0) {
+      const auto known = value_of_(word);
+      if (!known) refuse(fmt::format("'{}' is no parameter", word));
+      return *known;
+    }
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error == std::errc::result_out_of_range) refuse("a number in it is beyond 64 bits");
+    if (end != word.data() + word.size()) refuse(fmt::format("'{}' is no integer", word));
+    return value;
+  }
+
+  std::string_view text_;
+  const ValueOf& value_of_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace
@@ -552,109 +635,6 @@ Description parse_description(std::string_view text, const std::string& path) {
   }
   return d;
 }
-
-namespace {
-
-constexpr int deepest = 100;  // parentheses and signs within each other
-
-class Calculation {
-  using Wide = __int128;  // holds what two integers of 64 bits give
-
- public:
-  Calculation(std::string_view text, const ValueOf& value_of) : text_(text), value_of_(value_of) {}
-
-  std::int64_t result() {
-    const std::int64_t value = sum();
-    if (at_ < text_.size()) refuse(fmt::format("'{}' is not expected there", text_[at_]));
-    return value;
-  }
-
- private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw UsageError(fmt::format("\"{}\": {}", text_, why));
-  }
-
-  std::int64_t in_64_bits(Wide value) const {
-    if (value < INT64_MIN || value > INT64_MAX) refuse("its value is beyond 64 bits");
-    return static_cast<std::int64_t>(value);
-  }
-
-  char peek() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  std::int64_t sum() {
-    std::int64_t value = product();
-    for (char c = peek(); c == '+' || c == '-'; c = peek()) {
-      ++at_;
-      const Wide other = product();
-      value = in_64_bits(c == '+' ? value + other : value - other);
-    }
-    return value;
-  }
-
-  std::int64_t product() {
-    std::int64_t value = operand();
-    for (char c = peek(); c == '*' || c == '/'; c = peek()) {
-      ++at_;
-      const Wide other = operand();
-      if (c == '/' && other == 0) refuse("it divides by zero");
-      value = in_64_bits(c == '*' ? value * other : value / other);
-    }
-    return value;
-  }
-
-  std::int64_t operand() {
-    if (++depth_ > deepest) refuse("it is nested too deeply");
-    const std::int64_t value = operand_within();
-    --depth_;
-    return value;
-  }
-
-  std::int64_t operand_within() {
-    const char c = peek();
-    if (c == '(') {
-      ++at_;
-      const std::int64_t value = sum();
-      if (peek() != ')') refuse("a parenthesis is not closed");
-      ++at_;
-      return value;
-    }
-    if (c == '-') {
-      ++at_;
-      return in_64_bits(-Wide{operand()});
-    }
-    const std::size_t begin = at_;
-    const auto is_word = [&] {
-      return at_ < text_.size() &&
-             (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_');
-    };
-    while (is_word()) ++at_;
-    const std::string_view word = text_.substr(begin, at_ - begin);
-    if (word.empty()) {
-      refuse(c == '\0' ? "it ends where a number or a parameter is expected"
-                       : fmt::format("'{}' is not expected there", c));
-    }
-    std::int64_t value = 0;
-    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0) {
-      const auto known = value_of_(word);
-      if (!known) refuse(fmt::format("'{}' is no parameter", word));
-      return *known;
-    }
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc::result_out_of_range) refuse("a number in it is beyond 64 bits");
-    if (end != word.data() + word.size()) refuse(fmt::format("'{}' is no integer", word));
-    return value;
-  }
-
-  std::string_view text_;
-  const ValueOf& value_of_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
-};
-
-}  // namespace
 
 std::int64_t evaluate(std::string_view text, const ValueOf& value_of) {
   return Calculation(text, value_of).result();

@@ -46,7 +46,7 @@ struct Words<Norm> {
   static constexpr std::string_view what = "tolerance", list[] = {"exact", "relative", "absolute"};
 };
 
-/// An integer that may depend on the parameters (harness/user_kernel/description.hpp).
+/// An integer that may depend on the parameters, see evaluate().
 struct Quantity {
   std::string text;
   int line = 0;
@@ -125,14 +125,12 @@ struct Description {
 /// UsageError, one line "path:line: ...", for whatever is missing, unknown or of the wrong kind.
 Description parse_description(std::string_view text, const std::string& path);
 
-// Integers that depend on the parameters of a description: "(n + 255) / 256".
-
 /// What a name stands for; nothing for one that is not known.
 using ValueOf = std::function<std::optional<std::int64_t>(std::string_view name)>;
 
-/// Decimal integers, names, + - * / (rounding towards zero), parentheses. Throws UsageError, a
-/// clause that quotes the text, for anything else, for an unknown name, a division by zero and a
-/// value beyond 64 bits.
+/// "(n + 255) / 256": decimal integers, names, + - * / (rounding towards zero), parentheses. Throws
+/// UsageError, a clause that quotes the text, for anything else, for an unknown name, a division by
+/// zero and a value beyond 64 bits.
 std::int64_t evaluate(std::string_view text, const ValueOf& value_of);
 
 }  // namespace amasia

@@ -64,8 +64,10 @@ class Sha256 {
 
 // --- the description against the code ---------------------------------------------------------
 
-[[noreturn]] void refuse(const Description& d, int line, const std::string& what) {
-  throw UsageError(fmt::format("{}: {}", d.place(line), what));
+template <class... Arguments>
+[[noreturn]] void refuse(const Description& d, int line, fmt::format_string<Arguments...> what,
+                         Arguments&&... arguments) {
+  throw UsageError(d.place(line) + ": " + fmt::format(what, std::forward<Arguments>(arguments)...));
 }
 
 /// Integers that fit their types. What a GPU takes no block, grid or cluster of, it says itself.
@@ -74,8 +76,7 @@ void check_arguments(const Description& d, const LaunchDescription& launch, cons
     if (a.buffer || a.real) continue;
     const std::int64_t value = d.value(a.integer, p, INT64_MIN);
     if (!holds(a.type, value)) {
-      refuse(d, a.line,
-             fmt::format("{} is {}, which no {} holds", a.integer.text, value, word_of(a.type)));
+      refuse(d, a.line, "{} is {}, which no {} holds", a.integer.text, value, word_of(a.type));
     }
   }
 }
@@ -101,21 +102,19 @@ void check_parameters(const Description& d, const std::string& file,
   const auto& takes = kernel.parameters;
   if (launch.arguments.size() != takes.size()) {
     refuse(d, launch.line,
-           fmt::format("kernel '{}' of {} takes {} parameters ({} bytes), {} arguments are given",
-                       launch.entry, file, takes.size(), fmt::join(takes, ", "),
-                       launch.arguments.size()));
+           "kernel '{}' of {} takes {} parameters ({} bytes), {} arguments are given", launch.entry,
+           file, takes.size(), fmt::join(takes, ", "), launch.arguments.size());
   }
   for (std::size_t i = 0; i < takes.size(); ++i) {
     const ArgumentDescription& a = launch.arguments[i];
     const std::size_t has = a.buffer ? buffer_argument_bytes : bytes_of(a.type);
     if (has == takes[i]) continue;
     refuse(d, a.line,
-           fmt::format("argument {} of kernel '{}' has {} bytes ({}), the kernel's parameter has "
-                       "{}",
-                       i + 1, launch.entry, has,
-                       a.buffer ? "buffer '" + d.buffers[*a.buffer].name + "'"
-                                : std::string(word_of(a.type)),
-                       takes[i]));
+           "argument {} of kernel '{}' has {} bytes ({}), the kernel's parameter has "
+           "{}",
+           i + 1, launch.entry, has,
+           a.buffer ? "buffer '" + d.buffers[*a.buffer].name + "'" : std::string(word_of(a.type)),
+           takes[i]);
   }
 }
 
@@ -310,9 +309,8 @@ void check_contents(const Description& d, const BufferDescription& b, const Para
   expect(b.expected, fmt::format("what is expected in '{}'", b.name));
   if (is_read(b.role) && b.file.empty() && b.fill == Fill::index &&
       !reaches(b.type, static_cast<double>(count - 1))) {
-    throw UsageError(
-        fmt::format("{}: the last index of buffer '{}' is {} (at {}), which no {} holds",
-                    d.place(b.line), b.name, count - 1, at, word_of(b.type)));
+    refuse(d, b.line, "the last index of buffer '{}' is {} (at {}), which no {} holds", b.name,
+           count - 1, at, word_of(b.type));
   }
 }
 
@@ -320,12 +318,9 @@ std::string text_of_description(const std::string& path) {
   return InputFile(path).content(largest_description);
 }
 
-}  // namespace
-
-Description read_description(const std::string& path) {
-  return parse_description(text_of_description(path), path);
-}
-
+/// Finds each kernel in its file and checks arguments, launch shapes and buffers at these
+/// parameters. Fills in mangled names. Throws UsageError "path:line: ..." for the first
+/// contradiction.
 void check_description(Description& d, const Parameters& p) {
   buffer_bytes(d, p);
   for (const BufferDescription& b : d.buffers) check_contents(d, b, p);
@@ -342,7 +337,7 @@ void check_description(Description& d, const Parameters& p) {
       try {
         code = read_code_file(bytes);
       } catch (const UsageError& error) {
-        refuse(d, i.line, fmt::format("{} {}", i.file, error.what()));
+        refuse(d, i.line, "{} {}", i.file, error.what());
       }
     }
     for (LaunchDescription& launch : i.launches) {
@@ -352,13 +347,18 @@ void check_description(Description& d, const Parameters& p) {
       std::string reason;
       const KernelSignature* const kernel = code->find(launch.entry, reason);
       if (kernel == nullptr) {
-        refuse(d, launch.line,
-               fmt::format("{} has no kernel '{}': {}", i.file, launch.entry, reason));
+        refuse(d, launch.line, "{} has no kernel '{}': {}", i.file, launch.entry, reason);
       }
       launch.kernel = kernel->name;
       check_parameters(d, i.file, launch, *kernel);
     }
   }
+}
+
+}  // namespace
+
+Description read_description(const std::string& path) {
+  return parse_description(text_of_description(path), path);
 }
 
 UserApp load_user_app(Description d) {

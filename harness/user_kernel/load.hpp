@@ -12,12 +12,8 @@ namespace amasia {
 /// Reads the file. Throws UsageError, one line: "path:line: ..." for what is wrong in it.
 Description read_description(const std::string& path);
 
-/// Finds each kernel in its file and checks arguments, launch shapes and buffers at these
-/// parameters. Fills in mangled names. Throws UsageError "path:line: ..." for the first
-/// contradiction.
-void check_description(Description& description, const Parameters& parameters);
-
-/// As an app. Throws UsageError as check_description() at each of its sizes.
+/// As an app. Throws UsageError "path:line: ..." for the first contradiction between the
+/// description and its files, at each of its sizes.
 UserApp load_user_app(Description description);
 
 /// Why a shared library cannot be loaded or lacks a function, a sentence; "" when neither. Loads it

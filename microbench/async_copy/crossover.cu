@@ -18,29 +18,12 @@
 #include <map>
 
 #include "microbench/async_copy/measure.cuh"
-#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {
 
 constexpr int chunks = 2;
 constexpr int rounds = 7;
-constexpr std::array stage_counts{2, 3, 4, 6, 8};
-
-Shape staged(Mechanism m, int threads, int stages, Occupancy occupancy) {
-  switch (stages) {
-    case 2:
-      return shape_of<chunks, 2>(m, threads, occupancy);
-    case 3:
-      return shape_of<chunks, 3>(m, threads, occupancy);
-    case 4:
-      return shape_of<chunks, 4>(m, threads, occupancy);
-    case 6:
-      return shape_of<chunks, 6>(m, threads, occupancy);
-    default:
-      return shape_of<chunks, 8>(m, threads, occupancy);
-  }
-}
 
 enum class Along { intensity, tile, stages };
 constexpr const char* name_of(Along a) {
@@ -110,12 +93,10 @@ class Search {
     const auto known = pairs_.find(step);
     if (known != pairs_.end()) return known->second;
     const Place p = axis_.place(step);
-    return pairs_
-        .emplace(step, Pair{Run(staged(Mechanism::plain, p.threads, p.stages, occupancy_), bytes_,
-                                device_, stream_),
-                            Run(staged(mechanism_, p.threads, p.stages, occupancy_), bytes_,
-                                device_, stream_)})
-        .first->second;
+    const auto run = [&](Mechanism m) {
+      return Run(staged<chunks>(m, p.threads, p.stages, occupancy_), bytes_, device_, stream_);
+    };
+    return pairs_.emplace(step, Pair{run(Mechanism::plain), run(mechanism_)}).first->second;
   }
   bool faster(int step) {
     const Pair& pair = pair_at(step);
@@ -138,29 +119,29 @@ class Search {
   std::map<int, Pair> pairs_;
 };
 
-Point point_of(const Axis& axis, Mechanism m, Occupancy occupancy, const Device& device) {
+void add(std::vector<Point>& points, const Axis& axis, Mechanism m, Occupancy occupancy,
+         const Device& device) {
   const std::size_t bytes = array_bytes(device, std::size_t{512} << 20);
   const Place base;
-  Point p;
-  p.at = {{"along", name_of(axis.along)},
-          {"bound", axis.to ? "to" : "from"},
-          {"mechanism", name_of(m)},
-          {"occupancy", occupancy == Occupancy::low ? "low" : "full"},
-          {"bytes", std::to_string(bytes)}};
-  p.quantity = "crossover";
-  p.unit = unit_of(axis.along);
-  p.larger_is_better = axis.to;
+  Point& p =
+      add_point(points,
+                {{"along", name_of(axis.along)},
+                 {"bound", axis.to ? "to" : "from"},
+                 {"mechanism", name_of(m)},
+                 {"occupancy", name_of(occupancy)},
+                 {"bytes", std::to_string(bytes)}},
+                "crossover", unit_of(axis.along), axis.to ? Better::larger : Better::smaller);
   p.runs_from = runs_from(m);
   const Place end = axis.place(axis.step_at(axis.high()));
-  const std::size_t most = staged(m, end.threads, end.stages, occupancy).needed_bytes();
+  const std::size_t most = staged<chunks>(m, end.threads, end.stages, occupancy).needed_bytes();
   if (most > device.shared_per_block) {
     p.unsupported = "a block cannot have the " + std::to_string(most) +
                     " bytes of shared memory that the end of the range needs";
   }
   for (const Mechanism either : {Mechanism::plain, m}) {
-    const Shape s = staged(either, base.threads, base.stages, occupancy);
-    p.kernels.push_back({reinterpret_cast<const void*>(s.kernel), s.threads,
-                         s.dynamic_bytes(device), 1, s.tile_bytes()});
+    const Shape s = staged<chunks>(either, base.threads, base.stages, occupancy);
+    p.kernels.push_back(
+        kernel_use(s.kernel, s.threads, s.dynamic_bytes(device), 1, s.tile_bytes()));
     for (Claim claim : claims_of(s)) {
       claim.kernel = p.kernels.size() - 1;
       p.claims.push_back(claim);
@@ -168,13 +149,8 @@ Point point_of(const Axis& axis, Mechanism m, Occupancy occupancy, const Device&
   }
   p.prepare = [=](const Device& d, Stream stream) -> Sampling {
     auto search = std::make_shared<Search>(axis, m, occupancy, bytes, d, stream);
-    return [search] {
-      Reading r;
-      r.value = search->crossover();
-      return r;
-    };
+    return [search] { return Reading{search->crossover()}; };
   };
-  return p;
 }
 
 constexpr std::array axes{Axis{Along::intensity, true}, Axis{Along::intensity}, Axis{Along::tile},
@@ -190,7 +166,7 @@ std::vector<Point> points(const Device& device, Scope scope) {
         const bool in_quick = axis.along == Along::intensity
                                   ? axis.to == (occupancy == Occupancy::low)
                                   : axis.along == Along::tile && occupancy == Occupancy::low;
-        if (!quick || in_quick) all.push_back(point_of(axis, m, occupancy, device));
+        if (!quick || in_quick) add(all, axis, m, occupancy, device);
       }
     }
   }

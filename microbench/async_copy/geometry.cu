@@ -4,14 +4,9 @@
 // Method: the pass of async_copy/intensity over 1 GiB (more than eight times the L2 of any GPU
 // known), tiles of 32 bytes per thread. It runs at 0.25 operations per byte (memory-bound) and 8
 // (both memory and arithmetic matter). The value is bytes read and written over the time of a pass.
-// `swept=stages`: 512 threads, 2 to 8 stages, all blocks that fit and one per SM. Mechanisms
-//   without stages have one.
-// `swept=blocks`: 256 threads, three stages, 1 to 8 blocks per SM.
-// `swept=threads`: one block per SM with 64 to 1024 threads and three stages, 0.25 operations per
-//   byte.
+// Mechanisms without stages have one.
 
 #include "microbench/async_copy/measure.cuh"
-#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {
@@ -25,22 +20,6 @@ Point swept(const char* what, const Shape& shape, int n, std::size_t bytes, cons
   return p;
 }
 
-Shape staged(Mechanism m, int stages, Occupancy occupancy) {
-  constexpr int threads = 512;
-  switch (stages) {
-    case 2:
-      return shape_of<chunks, 2>(m, threads, occupancy);
-    case 3:
-      return shape_of<chunks, 3>(m, threads, occupancy);
-    case 4:
-      return shape_of<chunks, 4>(m, threads, occupancy);
-    case 6:
-      return shape_of<chunks, 6>(m, threads, occupancy);
-    default:
-      return shape_of<chunks, 8>(m, threads, occupancy);
-  }
-}
-
 std::vector<Point> points(const Device& device, Scope scope) {
   const bool quick = scope == Scope::quick;
   const std::size_t bytes = array_bytes(device, std::size_t{1} << 30);
@@ -49,9 +28,10 @@ std::vector<Point> points(const Device& device, Scope scope) {
     for (const int n : iterations) {
       if (quick && n != 1) continue;
       for (const Occupancy occupancy : {Occupancy::full, Occupancy::low}) {
-        for (const int stages : {2, 3, 4, 6, 8}) {
+        for (const int stages : stage_counts) {
           if (quick && (stages == 3 || stages == 6)) continue;
-          all.push_back(swept("stages", staged(m, stages, occupancy), n, bytes, device));
+          all.push_back(
+              swept("stages", staged<chunks>(m, 512, stages, occupancy), n, bytes, device));
           if (!overlaps(m)) break;
         }
       }
@@ -86,29 +66,21 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   std::vector<Finding> found;
   for (const char* occupancy : {"full", "low"}) {
     for (const Mechanism m : staged_mechanisms) {
-      std::vector<Abscissa> curve;
-      for (const MeasuredPoint& p : measured) {
-        if (value_of(p.at, "swept") == "stages" && value_of(p.at, "occupancy") == occupancy &&
-            value_of(p.at, "mechanism") == name_of(m) &&
-            value_of(p.at, "intensity") == short_number(operations_per_byte(iterations[0]))) {
-          curve.push_back({std::stod(value_of(p.at, "stages")), p.value});
-        }
-      }
+      const std::vector<Abscissa> curve =
+          curve_along(measured, "stages",
+                      {{"swept", "stages"},
+                       {"occupancy", occupancy},
+                       {"mechanism", name_of(m)},
+                       {"intensity", short_number(operations_per_byte(iterations[0]))}});
       if (curve.size() < 2) continue;
-      double greatest = 0;
-      for (const Abscissa& p : curve) greatest = std::max(greatest, p.y);
-      double low = 0, high = 0;
-      for (const Abscissa& p : curve) {
-        if (high == 0 && p.y >= 0.95 * greatest) high = p.x;
-        if (high == 0) low = p.x;
-      }
+      const Bracket knee = knee_of(curve, 0.95);
       found.push_back(
           {{{"mechanism", name_of(m)}, {"occupancy", occupancy}},
            "stages",
            "stages",
-           high,
-           low == 0 ? high : low,
-           high,
+           knee.high,
+           knee.low,
+           knee.high,
            "The first of 2, 3, 4, 6 and 8 stages with 95 % of the best bandwidth at 0.25 "
            "operations per byte; low: the last that does not, where there is one"});
     }

@@ -12,7 +12,6 @@
 // results.
 
 #include "microbench/async_copy/measure.cuh"
-#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {
@@ -43,61 +42,48 @@ std::vector<Point> points(const Device& device, Scope scope) {
   return all;
 }
 
-struct Curve {
-  std::vector<Abscissa> points;  // rate against operations per byte
-  std::optional<double> at(double intensity) const {
-    for (const Abscissa& p : points) {
-      if (p.x == intensity) return p.y;
-    }
-    return std::nullopt;
-  }
-};
+/// Rate against operations per byte.
+std::vector<Abscissa> curve_of(const std::vector<MeasuredPoint>& measured, const char* mechanism,
+                               const char* occupancy) {
+  return curve_along(measured, "intensity", {{"mechanism", mechanism}, {"occupancy", occupancy}});
+}
 
-Curve curve_of(const std::vector<MeasuredPoint>& measured, const char* mechanism,
-               const char* occupancy) {
-  Curve c;
-  for (const MeasuredPoint& p : measured) {
-    if (value_of(p.at, "mechanism") == mechanism && value_of(p.at, "occupancy") == occupancy) {
-      c.points.push_back({std::stod(value_of(p.at, "intensity")), p.value});
-    }
+std::optional<double> rate_at(double intensity, const std::vector<Abscissa>& curve) {
+  for (const Abscissa& p : curve) {
+    if (p.x == intensity) return p.y;
   }
-  return c;
+  return std::nullopt;
 }
 
 void add_ratios(std::vector<Finding>& found, Coordinates at, const char* quantity, const char* unit,
                 const std::vector<double>& ratios, const char* how) {
-  if (ratios.empty()) return;
-  double sum = 0;
-  for (const double r : ratios) sum += r;
-  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  found.push_back(
-      {std::move(at), quantity, unit, sum / static_cast<double>(ratios.size()), *low, *high, how});
+  if (!ratios.empty()) found.push_back(mean_finding(std::move(at), quantity, unit, ratios, how));
 }
 
 /// What the paper's text says of its Fig. 3a and 3d: means, low and high the extremes.
 std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
   std::vector<Finding> found;
-  const Curve plain = curve_of(measured, "plain", "full");
+  const auto plain = curve_of(measured, "plain", "full");
   // Where plain first gives nine tenths of its greatest rate, it is no longer bound by memory.
   double greatest = 0;
-  for (const Abscissa& p : plain.points) greatest = std::max(greatest, p.y);
+  for (const Abscissa& p : plain) greatest = std::max(greatest, p.y);
   double ridge = 0;
-  for (const Abscissa& p : plain.points) {
+  for (const Abscissa& p : plain) {
     if (p.y < 0.9 * greatest) ridge = std::max(ridge, p.x);
   }
   for (const Mechanism m : staged_mechanisms) {
     const char* const name = name_of(m);
-    const Curve full = curve_of(measured, name, "full");
-    const Curve low = curve_of(measured, name, "low");
-    const Curve plain_low = curve_of(measured, "plain", "low");
+    const auto full = curve_of(measured, name, "full");
+    const auto low = curve_of(measured, name, "low");
+    const auto plain_low = curve_of(measured, "plain", "low");
     std::vector<double> bound_by_memory, bound_by_arithmetic, at_low, slower;
-    for (const Abscissa& p : full.points) {
-      if (const auto other = plain.at(p.x)) {
+    for (const Abscissa& p : full) {
+      if (const auto other = rate_at(p.x, plain)) {
         (p.x <= ridge ? bound_by_memory : bound_by_arithmetic).push_back(p.y / *other);
       }
-      if (const auto here = low.at(p.x)) {
+      if (const auto here = rate_at(p.x, low)) {
         slower.push_back(100 * (p.y / *here - 1));
-        if (const auto other = plain_low.at(p.x); other && p.x <= ridge) {
+        if (const auto other = rate_at(p.x, plain_low); other && p.x <= ridge) {
           at_low.push_back(*here / *other);
         }
       }
@@ -106,18 +92,15 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
       add_ratios(found, {{"mechanism", name}, {"intensity", "low"}, {"occupancy", "full"}},
                  "speedup", "ratio", bound_by_memory,
                  "Over plain: mean over the intensities where plain is bound by memory (below nine "
-                 "tenths of "
-                 "its greatest rate); low and high: the extremes");
+                 "tenths of its greatest rate); low and high: the extremes");
       add_ratios(found, {{"mechanism", name}, {"intensity", "high"}, {"occupancy", "full"}},
                  "speedup", "ratio", bound_by_arithmetic,
                  "Over plain: mean over the intensities where plain is bound by arithmetic; low "
-                 "and high: the "
-                 "extremes");
+                 "and high: the extremes");
       add_ratios(found, {{"mechanism", name}, {"intensity", "low"}, {"occupancy", "low"}},
                  "speedup", "ratio", at_low,
                  "Over plain, both with one block per SM, where plain at full occupancy is bound "
-                 "by memory; "
-                 "low and high: the extremes");
+                 "by memory; low and high: the extremes");
     }
     add_ratios(found, {{"mechanism", name}, {"occupancy", "low"}}, "slowdown", "%", slower,
                "Time with one block per SM over time at full occupancy, minus one: mean over all "

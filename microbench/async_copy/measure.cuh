@@ -9,11 +9,6 @@
 // over twice the L2, which displaces what the caches hold and hides what a launch costs the host.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-#include <string>
-
 #include "microbench/async_copy/shape.cuh"
 
 namespace amasia::async_copy {
@@ -33,17 +28,11 @@ inline std::size_t array_bytes(const Device& d, std::size_t at_most) {
   return std::min(at_most, d.memory_bytes / 8) / whole * whole;
 }
 
-__device__ inline float element(std::size_t i) {
-  std::uint64_t h = (i + 1) * 0x9E3779B97F4A7C15ULL;
-  h = (h ^ (h >> 31)) * 0xBF58476D1CE4E5B9ULL;
-  return static_cast<float>(h >> 40) * 0x1p-24F;
-}
-
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) fill_elements(float* out, std::size_t count) {
   const std::size_t step = std::size_t{gridDim.x} * THREADS;
   for (std::size_t i = blockIdx.x * std::size_t{THREADS} + threadIdx.x; i < count; i += step) {
-    out[i] = element(i);
+    out[i] = hashed(i);
   }
 }
 
@@ -54,7 +43,7 @@ __global__ void __launch_bounds__(THREADS)
   const std::size_t step = std::size_t{gridDim.x} * THREADS;
   unsigned long long mine = 0;
   for (std::size_t i = blockIdx.x * std::size_t{THREADS} + threadIdx.x; i < count; i += step) {
-    const double expected = 1 - (1 - static_cast<double>(element(i))) * shrunk;
+    const double expected = 1 - (1 - static_cast<double>(hashed(i))) * shrunk;
     // Written so that NaN, the poison, is wrong.
     if (!(fabs(static_cast<double>(out[i]) - expected) <= 0x1p-24)) ++mine;
   }
@@ -67,9 +56,10 @@ class Run {
   Run(const Shape& shape, std::size_t bytes, const Device& device, Stream stream)
       : shape_(shape),
         bytes_(bytes / shape.tile_bytes() * shape.tile_bytes()),  // whole tiles
+        out_offset_(bytes),
         stream_(stream),
-        displaced_bytes_(2 * device.l2_bytes) {
-    out_offset_ = bytes;
+        displaced_bytes_(2 * device.l2_bytes),
+        dynamic_(shape.dynamic_bytes(device)) {
     in_ = reinterpret_cast<std::byte*>(buffer_of(2 * bytes + displaced_bytes_));
     static std::size_t filled = 0;
     if (filled != bytes) {
@@ -78,19 +68,17 @@ class Run {
       AMASIA_CUDA(cudaGetLastError());
       filled = bytes;
     }
-    const std::size_t dynamic = shape.dynamic_bytes(device);
     // The most, not what this shape needs: shapes of one kernel may take turns.
     AMASIA_CUDA(cudaFuncSetAttribute(shape.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(device.shared_per_block)));
     int fitting = 0;
     AMASIA_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, shape.kernel, shape.threads,
-                                                              dynamic));
+                                                              dynamic_));
     const int per_sm = shape.blocks_per_sm == 0 ? fitting : shape.blocks_per_sm;
     if (per_sm == 0 || per_sm > fitting) {
       throw std::runtime_error("only " + std::to_string(fitting) + " blocks fit on an SM");
     }
     grid_ = static_cast<unsigned>(per_sm * device.sm_count);
-    dynamic_ = dynamic;
     verify(3);
   }
 
@@ -109,21 +97,15 @@ class Run {
 
   /// One pass with cold caches; value is GB/s of bytes read + written.
   Reading sample(int iterations) const {
-    const OwnedEvent start, stop;
-    AMASIA_CUDA(cudaMemsetAsync(in_ + 2 * out_offset_, 0, displaced_bytes_, stream_));
-    AMASIA_CUDA(cudaEventRecord(start, stream_));
-    launch(iterations);
-    AMASIA_CUDA(cudaEventRecord(stop, stream_));
-    AMASIA_CUDA(cudaEventSynchronize(stop));
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-    Stamp host{};
-    taken_->download(&host);
-    Reading r;
+    const double ms = milliseconds(
+        stream_,
+        [&] { AMASIA_CUDA(cudaMemsetAsync(in_ + 2 * out_offset_, 0, displaced_bytes_, stream_)); },
+        [&] { launch(iterations); });
+    const Stamp of_block = first_of(*taken_);  // from its start to its end
+    Reading r =
+        in_cycles(static_cast<double>(of_block.cycles), static_cast<double>(of_block.nanoseconds));
     r.time_ns = 1e6 * ms;
     r.value = 2.0 * static_cast<double>(bytes_) / *r.time_ns;
-    r.cycles = static_cast<double>(host.cycles);  // of one block, from its start to its end
-    if (host.nanoseconds > 0) r.clock_mhz = 1e3 * *r.cycles / static_cast<double>(host.nanoseconds);
     return r;
   }
 
@@ -141,24 +123,20 @@ class Run {
   }
 
   unsigned long long wrong_elements(int iterations) const {
-    AMASIA_CUDA(cudaMemsetAsync(wrong_->data(), 0, wrong_->bytes(), stream_));
-    count_wrong<256><<<grid_for_all, 256, 0, stream_>>>(
-        reinterpret_cast<const float*>(out()), bytes_ / sizeof(float), iterations, wrong_->data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    unsigned long long wrong = 0;
-    wrong_->download(&wrong);
-    return wrong;
+    return counted(stream_, *wrong_, [&](unsigned long long* wrong) {
+      count_wrong<256><<<grid_for_all, 256, 0, stream_>>>(
+          reinterpret_cast<const float*>(out()), bytes_ / sizeof(float), iterations, wrong);
+    });
   }
 
   Shape shape_;
   std::size_t bytes_;
-  std::size_t out_offset_ = 0;
+  std::size_t out_offset_;
   Stream stream_;
   std::size_t displaced_bytes_;
+  std::size_t dynamic_;
   std::byte* in_ = nullptr;
   unsigned grid_ = 0;
-  std::size_t dynamic_ = 0;
   std::shared_ptr<DeviceArray<Stamp>> taken_ = std::make_shared<DeviceArray<Stamp>>(1);
   std::shared_ptr<DeviceArray<unsigned long long>> wrong_ =
       std::make_shared<DeviceArray<unsigned long long>>(1);
@@ -167,7 +145,7 @@ class Run {
 inline Coordinates coordinates_of(const Shape& s, int iterations, std::size_t bytes) {
   return {{"mechanism", name_of(s.mechanism)},
           {"intensity", short_number(operations_per_byte(iterations))},
-          {"occupancy", s.occupancy == Occupancy::low ? "low" : "full"},
+          {"occupancy", name_of(s.occupancy)},
           {"tile", std::to_string(s.tile_bytes())},
           {"stages", std::to_string(s.stages)},
           {"threads", std::to_string(s.threads)},
@@ -181,28 +159,24 @@ inline Coordinates coordinates_of(const Shape& s, int iterations, std::size_t by
 inline std::vector<Claim> claims_of(const Shape& s) {
   const Mechanism m = s.mechanism;
   const bool loads = m == Mechanism::direct || m == Mechanism::plain;
-  const bool barriers = m == Mechanism::barrier || m == Mechanism::bulk;
+  const bool bulk = m == Mechanism::bulk, by_thread = !loads && !bulk;
+  const bool barriers = m == Mechanism::barrier || bulk;
   // What waits for a barrier is moved behind the code, and a jump back looks like a loop: there the
   // copies of the whole kernel are counted, those that fill the stages first too.
   const int sites = barriers ? s.stages : 1;
-  std::vector<Claim> claims{{"LDG", "ld.global", loads ? s.chunks : 0},
-                            {"STS", "st.shared", m == Mechanism::plain ? s.chunks : 0},
-                            // Four elements a chunk, eight iterations at a time and one.
-                            {"FFMA", "fma", 4 * s.chunks * (8 + 1)}};
-  claims.push_back(
-      {"LDGSTS", "cp.async", loads || m == Mechanism::bulk ? 0 : sites * s.chunks, !barriers});
-  claims.push_back({"UBLKCP", "cp.async.bulk", m == Mechanism::bulk ? sites : 0, !barriers});
-  return claims;
+  return {{"LDG", "ld.global", loads ? s.chunks : 0},
+          {"STS", "st.shared", m == Mechanism::plain ? s.chunks : 0},
+          // Four elements a chunk, eight iterations at a time and one.
+          {"FFMA", "fma", 4 * s.chunks * (8 + 1)},
+          {"LDGSTS", "cp.async", by_thread ? sites * s.chunks : 0, !barriers},
+          {"UBLKCP", "cp.async.bulk", bulk ? sites : 0, !barriers}};
 }
 
 /// A point of one pass per sample: bandwidth, or the rate of operations.
 inline Point point_of(const Shape& shape, int iterations, std::size_t bytes, const Device& device,
                       bool rate) {
-  Point p;
-  p.at = coordinates_of(shape, iterations, bytes);
-  p.quantity = rate ? "rate" : "bandwidth";
-  p.unit = rate ? "GFLOP/s" : "GB/s";
-  p.larger_is_better = true;
+  Point p = new_point(coordinates_of(shape, iterations, bytes), rate ? "rate" : "bandwidth",
+                      rate ? "GFLOP/s" : "GB/s", Better::larger);
   p.runs_from = runs_from(shape.mechanism);
   if (shape.needed_bytes() > device.shared_per_block) {
     p.unsupported = "the stages need " + std::to_string(shape.needed_bytes()) +
@@ -210,8 +184,8 @@ inline Point point_of(const Shape& shape, int iterations, std::size_t bytes, con
                     std::to_string(device.shared_per_block);
   }
   const int ahead = overlaps(shape.mechanism) ? shape.stages - 1 : 1;
-  p.kernels = {{reinterpret_cast<const void*>(shape.kernel), shape.threads,
-                shape.dynamic_bytes(device), 1, static_cast<unsigned>(ahead) * shape.tile_bytes()}};
+  p.kernels = {kernel_use(shape.kernel, shape.threads, shape.dynamic_bytes(device), 1,
+                          static_cast<unsigned>(ahead) * shape.tile_bytes())};
   p.claims = claims_of(shape);
   p.prepare = [=](const Device& d, Stream stream) -> Sampling {
     auto run = std::make_shared<Run>(shape, bytes, d, stream);

@@ -2,10 +2,8 @@
 // choose its threads and its tile (Svedin et al. 2021, Fig. 3d)?
 //
 // Method: the pass of async_copy/intensity over 1 GiB, three stages where a mechanism has stages.
-// The paper prints neither threads nor tile, so both are swept: 256, 512 and 1024 threads, tiles of
-// 32 and of 64 bytes per thread. `occupancy=low`: one block per SM, because it asks for all the
-// dynamic shared memory it can have, as in the paper. `occupancy=full`: as many blocks as fit. The
-// finding compares the fastest shape of each at every intensity.
+// The paper prints neither threads nor tile, so both are swept. `occupancy` is that of
+// async_copy/intensity. The finding compares the fastest shape of each at every intensity.
 
 #include <map>
 
@@ -48,28 +46,16 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
           (value_of(p.at, "occupancy") == "low" ? low : full)[value_of(p.at, "intensity")];
       best = std::max(best, p.value);
     }
-    double sum = 0, least = 0, most = 0;
-    int n = 0;
+    std::vector<double> slower;
     for (const auto& [intensity, rate] : full) {
       const auto one = low.find(intensity);
-      if (one == low.end()) continue;
-      const double slower = 100 * (rate / one->second - 1);
-      least = n == 0 ? slower : std::min(least, slower);
-      most = n == 0 ? slower : std::max(most, slower);
-      sum += slower;
-      ++n;
+      if (one != low.end()) slower.push_back(100 * (rate / one->second - 1));
     }
-    if (n == 0) continue;
-    found.push_back(
-        {{{"mechanism", name_of(m)}},
-         "slowdown",
-         "%",
-         sum / n,
-         least,
-         most,
-         "Time with one block per SM over time with as many as fit, minus one, each with "
-         "its fastest threads and tile: mean over the intensities; low and high: the "
-         "extremes"});
+    if (slower.empty()) continue;
+    found.push_back(mean_finding(
+        {{"mechanism", name_of(m)}}, "slowdown", "%", slower,
+        "Time with one block per SM over time with as many as fit, minus one, each with its "
+        "fastest threads and tile: mean over the intensities; low and high: the extremes"));
   }
   return found;
 }
@@ -78,10 +64,8 @@ const bool registered = register_microbenchmark(
     {"async_copy/one_block",
      "How much slower is one block per SM when it may choose its threads and its tile?",
      "x -> x/2 + 1/2 for each element of 1 GiB of fp32, 0.25 to 64 operations per byte; 256 to "
-     "1024 "
-     "threads, tiles of 32 and 64 bytes per thread, three stages; one block per SM by asking for "
-     "all "
-     "shared memory, and as many as fit; verified, caches displaced.",
+     "1024 threads, tiles of 32 and 64 bytes per thread, three stages; one block per SM by asking "
+     "for all shared memory, and as many as fit; verified, caches displaced.",
      points, findings});
 
 }  // namespace

@@ -2,11 +2,57 @@
 // and where the stages and their barriers are in shared memory.
 #pragma once
 
-#include "microbench/async_copy/arrive_wait.cuh"
 #include "microbench/walks.cuh"
 #include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::async_copy {
+
+// The arrive/wait barrier as cp.async uses it (PTX ISA: "mbarrier", "cp.async.mbarrier.arrive";
+// sm_80): a thread arrives when its copies have arrived, and nobody waits in between.
+
+using tma::Barrier;
+
+/// One thread, before any use; a block barrier follows.
+__device__ inline void init(Barrier* barrier, unsigned arrivals) {
+  AMASIA_SM80_ASM("mbarrier.init.shared.b64 [%0], %1;\n" ::"r"(async::shared_address(barrier)),
+                  "r"(arrivals)
+                  : "memory");
+}
+
+/// Arrives once when all copies that this thread has started so far are in shared memory. One of
+/// the arrivals that init() counted (noinc).
+__device__ inline void arrive_with_copies(Barrier* barrier) {
+  AMASIA_SM80_ASM(
+      "cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\n" ::"r"(async::shared_address(barrier))
+      : "memory");
+}
+
+__device__ inline void arrive(Barrier* barrier) {
+  AMASIA_SM80_ASM(
+      "{\n"
+      ".reg .b64 state;\n"
+      "mbarrier.arrive.shared.b64 state, [%0];\n"
+      "}\n" ::"r"(async::shared_address(barrier))
+      : "memory");
+}
+
+/// Returns when the phase with this parity has completed; its data is visible to the caller.
+__device__ inline void wait(Barrier* barrier, unsigned parity) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  tma::wait(barrier, parity);
+#else
+  AMASIA_SM80_ASM(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}\n" ::"r"(async::shared_address(barrier)),
+      "r"(parity)
+      : "memory");
+#endif
+}
 
 /// Iterations of the computation, 8 at a time so that the loop costs little, then one at a time.
 struct Iterations {

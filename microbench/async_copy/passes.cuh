@@ -185,8 +185,7 @@ __device__ void run_barriers(const Pass<CHUNKS>& pass) {
 template <Mechanism MECHANISM, int CHUNKS, int STAGES>
 __global__ void __launch_bounds__(1024)
     pass_over(const float4* in, float4* out, long long tiles, Iterations iterations, Stamp* taken) {
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
   const Pass<CHUNKS> pass{in, out, tiles, iterations};
   if constexpr (MECHANISM == Mechanism::direct) run_direct(pass);
   if constexpr (MECHANISM == Mechanism::plain) run_synchronous<CHUNKS, false>(pass);
@@ -195,10 +194,7 @@ __global__ void __launch_bounds__(1024)
   if constexpr (MECHANISM == Mechanism::barrier) run_barriers<CHUNKS, STAGES, false>(pass);
   if constexpr (MECHANISM == Mechanism::drop_off) run_drop_off<CHUNKS, STAGES>(pass);
   if constexpr (MECHANISM == Mechanism::bulk) run_barriers<CHUNKS, STAGES, true>(pass);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(*taken);
 }
 
 }  // namespace amasia::async_copy

@@ -1,9 +1,6 @@
 // A pass as it is launched: mechanism, tile, stages, threads, occupancy.
 #pragma once
 
-#include <array>
-#include <stdexcept>
-
 #include "microbench/async_copy/passes.cuh"
 
 namespace amasia::async_copy {
@@ -29,27 +26,19 @@ constexpr int runs_from(Mechanism m) {
 
 template <int CHUNKS, int STAGES>
 PassKernel kernel_of(Mechanism m) {
-  switch (m) {
-    case Mechanism::direct:
-      return pass_over<Mechanism::direct, CHUNKS, 1>;
-    case Mechanism::plain:
-      return pass_over<Mechanism::plain, CHUNKS, 1>;
-    case Mechanism::register_bypass:
-      return pass_over<Mechanism::register_bypass, CHUNKS, 1>;
-    case Mechanism::pipeline:
-      return pass_over<Mechanism::pipeline, CHUNKS, STAGES>;
-    case Mechanism::barrier:
-      return pass_over<Mechanism::barrier, CHUNKS, STAGES>;
-    case Mechanism::drop_off:
-      return pass_over<Mechanism::drop_off, CHUNKS, STAGES>;
-    case Mechanism::bulk:
-      return pass_over<Mechanism::bulk, CHUNKS, STAGES>;
-  }
-  throw std::logic_error("kernel_of: no such mechanism");
+  constexpr std::array kernels{pass_over<Mechanism::direct, CHUNKS, 1>,
+                               pass_over<Mechanism::plain, CHUNKS, 1>,
+                               pass_over<Mechanism::register_bypass, CHUNKS, 1>,
+                               pass_over<Mechanism::pipeline, CHUNKS, STAGES>,
+                               pass_over<Mechanism::barrier, CHUNKS, STAGES>,
+                               pass_over<Mechanism::drop_off, CHUNKS, STAGES>,
+                               pass_over<Mechanism::bulk, CHUNKS, STAGES>};
+  return kernels[static_cast<std::size_t>(m)];
 }
 
 /// Low occupancy as in the paper: one block per SM, because it asks for all shared memory it can.
 enum class Occupancy { full, low };
+constexpr const char* name_of(Occupancy o) { return o == Occupancy::low ? "low" : "full"; }
 
 struct Shape {
   Mechanism mechanism = Mechanism::plain;
@@ -81,6 +70,16 @@ Shape shape_of(Mechanism m, int threads, Occupancy occupancy, int blocks_per_sm 
           threads,
           occupancy,
           blocks_per_sm};
+}
+
+constexpr std::array stage_counts{2, 3, 4, 6, 8};
+
+/// `stages`: one of stage_counts.
+template <int CHUNKS>
+Shape staged(Mechanism m, int threads, int stages, Occupancy occupancy) {
+  return with_constant<2, 3, 4, 6, 8>(stages, [&](auto constant) {
+    return shape_of<CHUNKS, constant.value>(m, threads, occupancy);
+  });
 }
 
 }  // namespace amasia::async_copy

@@ -14,20 +14,13 @@
 // asks, and another mbarrier tells it that the stage was read. What few threads would have to hold
 // in more than 64 registers is left out. All lanes' results must be what the CPU computes.
 
-#include <array>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "microbench/walks.cuh"
 #include "variants/device/launch.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/cp_async.cuh"
 #include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/named_stages.cuh"
+#include "variants/ptx/named_barrier.cuh"
 
 namespace amasia::stage_cost {
 namespace {
@@ -38,38 +31,22 @@ constexpr int depth = 2;                   // stages in shared memory
 constexpr int operations = 4;              // of a row
 constexpr std::size_t source_bytes = std::size_t{1} << 20;
 
-enum class Way {
-  none,
-  registers,
-  registers_producer,
-  cp_async,
-  cp_async_producer,
-  bulk,
-  bulk_producer
-};
-constexpr std::array ways{Way::none,         Way::registers,         Way::registers_producer,
-                          Way::cp_async,     Way::cp_async_producer, Way::bulk,
-                          Way::bulk_producer};
-constexpr const char* name_of(Way w) {
-  constexpr std::array names{"none",         "registers",         "registers_producer",
-                             "cp_async",     "cp_async_producer", "bulk",
-                             "bulk_producer"};
-  return names[static_cast<std::size_t>(w)];
-}
-constexpr bool has_producer(Way w) {
-  return w == Way::registers_producer || w == Way::cp_async_producer || w == Way::bulk_producer;
-}
-constexpr bool through_registers(Way w) {
-  return w == Way::registers || w == Way::registers_producer;
-}
+enum class Carrier { none, registers, cp_async, bulk };
+constexpr std::array carriers{Carrier::none, Carrier::registers, Carrier::cp_async, Carrier::bulk};
 
-/// A point: so many warps compute on stages of so many bytes, and so many others bring them.
+/// A point: so many warps compute on stages of so many bytes. So many others bring them; 0: those
+/// that compute do.
 struct Case {
-  Way way;
+  Carrier carrier;
   int warps;
   int bytes;
   int producers;
 };
+std::string way_of(const Case& c) {
+  constexpr std::array names{"none", "registers", "cp_async", "bulk"};
+  return std::string(names[static_cast<std::size_t>(c.carrier)]) +
+         (c.producers > 0 ? "_producer" : "");
+}
 constexpr int threads_of(const Case& c) { return 32 * (c.warps + c.producers); }
 /// Chunks of 16 bytes that a thread of those that copy brings of a stage.
 constexpr int chunks_of(const Case& c) {
@@ -77,12 +54,11 @@ constexpr int chunks_of(const Case& c) {
   return (c.bytes / 16 + copying - 1) / copying;
 }
 constexpr int most_held = 16;  // chunks that a thread has registers for
-/// One thread asks the copy engine, so that a second warp would have nothing to do.
 constexpr bool exists(const Case& c) {
-  if (!has_producer(c.way))
-    return c.producers == 0 && (!through_registers(c.way) || chunks_of(c) <= most_held);
-  if (c.way == Way::bulk_producer) return c.producers == 1;
-  return c.producers > 0 && (!through_registers(c.way) || chunks_of(c) <= most_held);
+  if (c.carrier == Carrier::none) return c.producers == 0;
+  // One thread asks the copy engine, so that a second warp would have nothing to do.
+  if (c.carrier == Carrier::bulk) return c.producers <= 1;
+  return c.carrier == Carrier::cp_async || chunks_of(c) <= most_held;
 }
 constexpr std::array all_warps{2, 4};
 constexpr std::array all_bytes{1024, 4096, 8192, 16384, 32768};
@@ -133,19 +109,19 @@ struct Held {
   int4 chunk[COUNT];
 };
 
-template <Way WAY, int WARPS, int BYTES, int PRODUCERS>
+template <Carrier CARRIER, int WARPS, int BYTES, int PRODUCERS>
 __global__ void __launch_bounds__(32 * (WARPS + PRODUCERS))
     compute_stages(const std::byte* source, Walks walks, Stamp* taken, unsigned* results) {
-  constexpr Case self{WAY, WARPS, BYTES, PRODUCERS};
+  constexpr Case self{CARRIER, WARPS, BYTES, PRODUCERS};
   constexpr int threads = threads_of(self);
   constexpr int copying = 32 * (PRODUCERS > 0 ? PRODUCERS : WARPS);
   using Share = Held<chunks_of(self)>;
   using Stages = block::NamedStages<depth, threads>;
   extern __shared__ __align__(128) std::byte stages[];
-  constexpr bool engine = WAY == Way::bulk || WAY == Way::bulk_producer;
+  constexpr bool engine = CARRIER == Carrier::bulk;
   __shared__ tma::Barrier full[depth], empty[depth];
   const int thread = static_cast<int>(threadIdx.x);
-  const bool produces = has_producer(WAY) && thread >= 32 * WARPS;
+  const bool produces = PRODUCERS > 0 && thread >= 32 * WARPS;
   const int copier = produces ? thread - 32 * WARPS : thread;
   const auto stage = [](int n) { return stages + n % depth * BYTES; };
   const auto from = [source](int n) {
@@ -187,12 +163,12 @@ __global__ void __launch_bounds__(32 * (WARPS + PRODUCERS))
     const unsigned long long begin_ns = nanoseconds_now();
     const long long begin = clock_now();
     // The first stage of a walk is waited for.
-    if constexpr (!has_producer(WAY)) {
+    if constexpr (PRODUCERS == 0) {
       Share held;
-      if constexpr (WAY == Way::cp_async) {
+      if constexpr (CARRIER == Carrier::cp_async) {
         copy(first);
         async::wait<0>();
-      } else if constexpr (WAY == Way::bulk) {
+      } else if constexpr (engine) {
         ask(first);
       } else {
         load(held, first);
@@ -202,28 +178,28 @@ __global__ void __launch_bounds__(32 * (WARPS + PRODUCERS))
 #pragma unroll 1
       for (int n = first; n < end; ++n) {
         const bool more = n + 1 < end;
-        if constexpr (WAY == Way::registers) {
+        if constexpr (CARRIER == Carrier::registers) {
           if (more) load(held, n + 1);
-        } else if constexpr (WAY == Way::cp_async) {
+        } else if constexpr (CARRIER == Carrier::cp_async) {
           if (more) copy(n + 1);
-        } else if constexpr (WAY == Way::bulk) {
+        } else if constexpr (engine) {
           if (more) ask(n + 1);
           tma::wait(&full[state.index], state.phase);
           ++state;
         }
-        const int current = WAY == Way::none ? first : n;
+        const int current = CARRIER == Carrier::none ? first : n;
         x = computed<WARPS>(x, reinterpret_cast<const unsigned*>(stage(current)));
-        if constexpr (WAY == Way::registers) {
+        if constexpr (CARRIER == Carrier::registers) {
           if (more) store(held, n + 1);
-        } else if constexpr (WAY == Way::cp_async) {
+        } else if constexpr (CARRIER == Carrier::cp_async) {
           async::wait<0>();
         }
-        if constexpr (WAY != Way::none) __syncthreads();
+        if constexpr (CARRIER != Carrier::none) __syncthreads();
       }
     } else if (produces) {
 #pragma unroll 1
       for (int n = first; n < end; ++n) {
-        if constexpr (WAY == Way::registers_producer) {
+        if constexpr (CARRIER == Carrier::registers) {
           Share held;
           load(held, n);
           Stages::producer_acquire(n - first, state);
@@ -270,29 +246,25 @@ __global__ void __launch_bounds__(32 * (WARPS + PRODUCERS))
 
 using StageKernel = void (*)(const std::byte*, Walks, Stamp*, unsigned*);
 
-/// The kernel of the case that `c` is, among all those that a list of values spans.
-template <std::size_t WAY, std::size_t WARPS, std::size_t BYTES, std::size_t PRODUCERS>
-void look_at(const Case& c, StageKernel& found) {
-  constexpr Case it{ways[WAY], all_warps[WARPS], all_bytes[BYTES], all_producers[PRODUCERS]};
-  if constexpr (exists(it)) {
-    if (c.way == it.way && c.warps == it.warps && c.bytes == it.bytes &&
-        c.producers == it.producers) {
-      found = compute_stages<it.way, it.warps, it.bytes, it.producers>;
-    }
-  }
-}
-template <std::size_t... EACH>
-StageKernel kernel_among(const Case& c, std::index_sequence<EACH...>) {
-  constexpr std::size_t p = all_producers.size(), b = all_bytes.size(), w = all_warps.size();
+StageKernel kernel_of(const Case& c) {
   StageKernel found = nullptr;
-  (look_at<EACH / p / b / w, EACH / p / b % w, EACH / p % b, EACH % p>(c, found), ...);
+  const auto look_at = [&](auto warps, auto bytes, auto producers) {
+    with_constant<0, 1, 2, 3>(static_cast<int>(c.carrier), [&](auto carrier) {
+      constexpr Case it{static_cast<Carrier>(carrier.value), warps.value, bytes.value,
+                        producers.value};
+      if constexpr (exists(it)) {
+        found = compute_stages<it.carrier, it.warps, it.bytes, it.producers>;
+      }
+    });
+  };
+  with_constant<2, 4>(c.warps, [&](auto warps) {
+    with_constant<1024, 4096, 8192, 16384, 32768>(c.bytes, [&](auto bytes) {
+      with_constant<0, 1, 4>(c.producers,
+                             [&](auto producers) { look_at(warps, bytes, producers); });
+    });
+  });
   if (found == nullptr) throw std::logic_error("kernel_of: no such case");
   return found;
-}
-StageKernel kernel_of(const Case& c) {
-  constexpr std::size_t count =
-      ways.size() * all_warps.size() * all_bytes.size() * all_producers.size();
-  return kernel_among(c, std::make_index_sequence<count>());
 }
 
 /// What each thread that computes must have at the end.
@@ -302,7 +274,7 @@ std::vector<unsigned> expected_of(const Case& c) {
     int first = 0;
     for (const int stages : {shorter, shorter, longer}) {
       for (int n = first; n < first + stages; ++n) {
-        const int current = c.way == Way::none ? first : n;
+        const int current = c.carrier == Carrier::none ? first : n;
         const std::size_t from =
             static_cast<std::size_t>(current) * static_cast<std::size_t>(c.bytes) % source_bytes;
         for (int r = 0; r < rows; ++r) {
@@ -326,18 +298,16 @@ Sampling walked(const Case& c, Stream stream) {
   auto source = std::make_shared<DeviceArray<unsigned>>(source_bytes / sizeof(unsigned));
   auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
   auto results = std::make_shared<DeviceArray<unsigned>>(static_cast<std::size_t>(32 * c.warps));
-  LaunchShape filling;
-  filling.block = dim3(256);
-  filling.grid = dim3(static_cast<unsigned>(source_bytes / sizeof(unsigned) / 256));
-  launch(fill, filling, stream, source->data());
+  fill<<<source_bytes / sizeof(unsigned) / 256, 256, 0, stream>>>(source->data());
+  AMASIA_CUDA(cudaGetLastError());
   auto expected = std::make_shared<const std::vector<unsigned>>(expected_of(c));
   return [=] {
     AMASIA_CUDA(cudaMemsetAsync(results->data(), 0, results->bytes(), stream));
-    launch(kernel, shape, stream, reinterpret_cast<const std::byte*>(source->data()),
-           Walks{{shorter, shorter, longer}}, taken->data(), results->data());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    std::vector<unsigned> found(expected->size());
-    results->download(found.data());
+    const Walks walks{{shorter, shorter, longer}};
+    launch(kernel, shape, stream, reinterpret_cast<const std::byte*>(source->data()), walks,
+           taken->data(), results->data());
+    const Reading reading = slope_of_walks(stream, *taken, walks);
+    const std::vector<unsigned> found = downloaded(*results);
     for (std::size_t t = 0; t < found.size(); ++t) {
       if (found[t] != (*expected)[t]) {
         throw std::runtime_error("thread " + std::to_string(t) + " has computed " +
@@ -345,55 +315,39 @@ Sampling walked(const Case& c, Stream stream) {
                                  std::to_string((*expected)[t]));
       }
     }
-    Stamp host[max_walks];
-    taken->download(host);
-    return slope_between(host[1], shorter, host[2], longer);
+    return reading;
   };
 }
 
-std::vector<Claim> claims_of(Way w) {
-  switch (w) {
-    case Way::none:
-      return {{"LDGSTS", "cp.async", 0, false}, {"UBLKCP", "cp.async.bulk", 0, false}};
-    case Way::registers:
-    case Way::registers_producer:
-      return {{"LDG", "ld.global", 1, true, 0, -1, true},
-              {"STS", "st.shared", 1, true, 0, -1, true},
-              {"LDGSTS", "cp.async", 0, false}};
-    case Way::cp_async:
-    case Way::cp_async_producer:
-      return {{"LDGSTS", "cp.async", 1, true, 0, -1, true}, {"UBLKCP", "cp.async.bulk", 0, false}};
-    case Way::bulk:
-    case Way::bulk_producer:
-      return {{"UBLKCP", "cp.async.bulk", 1, true, 0, -1, true}, {"LDGSTS", "cp.async", 0, false}};
-  }
-  throw std::logic_error("claims_of: no such way");
+std::vector<Claim> claims_of(Carrier carrier) {
+  const Claim no_cp_async{"LDGSTS", "cp.async", 0, false};
+  const Claim no_bulk{"UBLKCP", "cp.async.bulk", 0, false};
+  if (carrier == Carrier::cp_async) return {at_least(1, "LDGSTS", "cp.async"), no_bulk};
+  if (carrier == Carrier::bulk) return {at_least(1, "UBLKCP", "cp.async.bulk"), no_cp_async};
+  if (carrier == Carrier::none) return {no_cp_async, no_bulk};
+  return {at_least(1, "LDG", "ld.global"), at_least(1, "STS", "st.shared"), no_cp_async};
 }
 
 std::vector<Point> points(const Device&, Scope scope) {
   std::vector<Point> all;
   for (const int warps : all_warps) {
     for (const int bytes : all_bytes) {
-      for (const Way way : ways) {
+      for (const Carrier carrier : carriers) {
         for (const int producers : all_producers) {
-          const Case c{way, warps, bytes, producers};
+          const Case c{carrier, warps, bytes, producers};
           if (!exists(c)) continue;
           if (scope == Scope::quick && (warps != 2 || bytes != 4096 || producers > 1)) continue;
-          Point p;
-          p.at = {{"way", name_of(way)},
-                  {"warps", std::to_string(warps)},
-                  {"bytes", std::to_string(bytes)},
-                  {"producers", std::to_string(producers)}};
-          p.quantity = "latency";
-          p.unit = "cycles";
-          const bool asynchronous = way == Way::cp_async || way == Way::cp_async_producer;
-          const bool engine = way == Way::bulk || way == Way::bulk_producer;
-          p.runs_from = engine ? 90 : asynchronous ? 80 : 0;
-          p.kernels = {{reinterpret_cast<const void*>(kernel_of(c)), threads_of(c),
-                        static_cast<std::size_t>(depth * bytes)}};
-          p.claims = claims_of(way);
+          Point& p = add_point(all,
+                               {{"way", way_of(c)},
+                                {"warps", std::to_string(warps)},
+                                {"bytes", std::to_string(bytes)},
+                                {"producers", std::to_string(producers)}},
+                               "latency", "cycles");
+          p.runs_from = carrier == Carrier::bulk ? 90 : carrier == Carrier::cp_async ? 80 : 0;
+          p.kernels = {
+              kernel_use(kernel_of(c), threads_of(c), static_cast<std::size_t>(depth * bytes))};
+          p.claims = claims_of(carrier);
           p.prepare = [c](const Device&, Stream stream) { return walked(c, stream); };
-          all.push_back(std::move(p));
         }
       }
     }
@@ -405,17 +359,16 @@ std::vector<Point> points(const Device&, Scope scope) {
 std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
   std::vector<Finding> found;
   for (const MeasuredPoint& p : measured) {
-    if (value_of(p.at, "way") == name_of(Way::none)) continue;
+    if (value_of(p.at, "way") == "none") continue;
     Coordinates beside = p.at;
     for (auto& [name, value] : beside) {
-      if (name == "way") value = name_of(Way::none);
+      if (name == "way") value = "none";
       if (name == "producers") value = "0";
     }
-    for (const MeasuredPoint& none : measured) {
-      if (none.at != beside) continue;
-      const double cost = p.value - none.value;
-      found.push_back({p.at, "cost", p.unit, cost, cost, cost,
-                       "Cycles by which a stage takes longer than where none is brought"});
+    if (const double none = value_at(measured, beside); none > 0) {
+      found.push_back(
+          single_finding(p.at, "cost", p.unit, p.value - none,
+                         "Cycles by which a stage takes longer than where none is brought"));
     }
   }
   return found;

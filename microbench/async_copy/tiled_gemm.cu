@@ -17,15 +17,107 @@
 // dot product of 2048 fp32 terms in any order.
 
 #include <cmath>
-#include <memory>
-#include <stdexcept>
+#include <cstddef>
+#include <cuda/pipeline>
 
-#include "microbench/async_copy/tiled_gemm.cuh"
-#include "microbench/curve.hpp"
 #include "microbench/walks.cuh"
 
 namespace amasia::async_copy {
 namespace {
+
+constexpr int inner = 2048;  // width of A, height of B
+
+/// Row-major: A (rows, inner), B (inner, columns), C (rows, columns); sizes are multiples of EDGE.
+struct Matrices {
+  const float* a;
+  const float* b;
+  float* c;
+  int columns;
+};
+
+template <int EDGE>
+struct Tiles {
+  float a[EDGE][EDGE];  // (row, k)
+  float b[EDGE][EDGE];  // (k, column)
+
+  __device__ float dot(float sum) const {
+#pragma unroll
+    for (int k = 0; k < EDGE; ++k) sum = fmaf(a[threadIdx.y][k], b[k][threadIdx.x], sum);
+    return sum;
+  }
+};
+
+/// The element of A's and of B's tile that a thread brings, and the step to the next tile.
+template <int EDGE>
+struct Source {
+  const float* a;
+  const float* b;
+  std::size_t b_step;
+
+  __device__ explicit Source(const Matrices& m)
+      : a(m.a + std::size_t{blockIdx.y * EDGE + threadIdx.y} * inner + threadIdx.x),
+        b(m.b + std::size_t{threadIdx.y} * m.columns + blockIdx.x * EDGE + threadIdx.x),
+        b_step(std::size_t{EDGE} * m.columns) {}
+  __device__ void advance() {
+    a += EDGE;
+    b += b_step;
+  }
+};
+
+template <int EDGE>
+__device__ void store_result(const Matrices& m, float sum) {
+  m.c[std::size_t{blockIdx.y * EDGE + threadIdx.y} * m.columns + blockIdx.x * EDGE + threadIdx.x] =
+      sum;
+}
+
+template <int EDGE>
+__global__ void __launch_bounds__(EDGE* EDGE) sync_share(Matrices m) {
+  __shared__ Tiles<EDGE> tiles;
+  Source<EDGE> source(m);
+  float sum = 0;
+#pragma unroll 1
+  for (int step = 0; step < inner / EDGE; ++step) {
+    tiles.a[threadIdx.y][threadIdx.x] = *source.a;
+    tiles.b[threadIdx.y][threadIdx.x] = *source.b;
+    source.advance();
+    __syncthreads();
+    sum = tiles.dot(sum);
+    __syncthreads();
+  }
+  store_result<EDGE>(m, sum);
+}
+
+template <int EDGE>
+__global__ void __launch_bounds__(EDGE* EDGE) async_pipe(Matrices m) {
+  constexpr int steps = inner / EDGE;
+  constexpr int stages = 2;
+  __shared__ Tiles<EDGE> tiles[stages];
+  Source<EDGE> source(m);
+  auto pipe = cuda::make_pipeline();
+  const auto issue = [&](int step) {
+    pipe.producer_acquire();
+    if (step < steps) {
+      Tiles<EDGE>& to = tiles[step % stages];
+      constexpr cuda::aligned_size_t<4> one(sizeof(float));
+      cuda::memcpy_async(&to.a[threadIdx.y][threadIdx.x], source.a, one, pipe);
+      cuda::memcpy_async(&to.b[threadIdx.y][threadIdx.x], source.b, one, pipe);
+      source.advance();
+    }
+    pipe.producer_commit();
+  };
+  issue(0);
+  float sum = 0;
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    issue(step + 1);
+    cuda::pipeline_consumer_wait_prior<1>(pipe);
+    __syncthreads();  // this step's tiles are there for everybody
+    sum = tiles[step % stages].dot(sum);
+    pipe.consumer_release();
+    __syncthreads();  // and have been read: the step after next may come
+  }
+  store_result<EDGE>(m, sum);
+}
 
 __global__ void __launch_bounds__(256) fill_random(float* out, std::size_t count, unsigned seed) {
   const std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x;
@@ -84,16 +176,15 @@ class Product {
     return 2.0 * static_cast<double>(inner) * static_cast<double>(rows_ * columns_);
   }
 
-  double milliseconds(int launches) const {
-    const OwnedEvent start, stop;
-    launch(2);
-    AMASIA_CUDA(cudaEventRecord(start, stream_));
-    launch(launches);
-    AMASIA_CUDA(cudaEventRecord(stop, stream_));
-    AMASIA_CUDA(cudaEventSynchronize(stop));
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-    return ms;
+  /// Of one launch, back to back.
+  double nanoseconds() const {
+    constexpr int few = 2, many = 10;
+    const auto time_ns = [&](int launches) {
+      return 1e6 * milliseconds(
+                       stream_, [&] { launch(2); }, [&] { launch(launches); });
+    };
+    const double less = time_ns(few), more = time_ns(many);
+    return slope_of({{few, less}, {many, more}});
   }
 
  private:
@@ -112,14 +203,10 @@ class Product {
     const double nu = inner * std::ldexp(1.0, -24);
     const DeviceArray<unsigned> wrong(1);
     const auto count = [&](double bound) {
-      AMASIA_CUDA(cudaMemsetAsync(wrong.data(), 0, wrong.bytes(), stream_));
-      count_wrong_products<<<blocks_for(c_.size()), 256, 0, stream_>>>(matrices(), c_.size(), bound,
-                                                                       wrong.data());
-      AMASIA_CUDA(cudaGetLastError());
-      AMASIA_CUDA(cudaStreamSynchronize(stream_));
-      unsigned host = 0;
-      wrong.download(&host);
-      return host;
+      return counted(stream_, wrong, [&](unsigned* count) {
+        count_wrong_products<<<blocks_for(c_.size()), 256, 0, stream_>>>(matrices(), c_.size(),
+                                                                         bound, count);
+      });
     };
     if (const unsigned n = count(nu / (1 - nu)); n != 0) {
       throw std::runtime_error(std::to_string(n) + " elements of the product are wrong");
@@ -138,13 +225,8 @@ class Product {
 Sampling multiply(const Case& which, const Device& device, Stream stream) {
   auto product = std::make_shared<Product>(which, device, stream);
   return [product] {
-    constexpr int few = 2, many = 10;
-    const double less = product->milliseconds(few);
-    const double more = product->milliseconds(many);
-    Reading r;
-    r.time_ns = slope_of({{few, 1e6 * less}, {many, 1e6 * more}});
-    r.value = product->operations() / *r.time_ns;
-    return r;
+    const double time_ns = product->nanoseconds();
+    return of_time(time_ns, product->operations() / time_ns);
   };
 }
 
@@ -154,21 +236,17 @@ void add(std::vector<Point>& points, Scope scope) {
     for (const int blocks : {1, 2, 4, 8, 16, 32}) {
       if (scope == Scope::quick && blocks != 1 && blocks != 8) continue;
       const Case which{async ? async_pipe<EDGE> : sync_share<EDGE>, EDGE, blocks};
-      Point p;
-      p.at = {{"kernel", async ? "AsyncPipe" : "SyncShare"},
-              {"block", std::to_string(EDGE) + "x" + std::to_string(EDGE)},
-              {"blocks_per_sm", std::to_string(blocks)}};
-      p.quantity = "rate";
-      p.unit = "GFLOP/s";
-      p.larger_is_better = true;
+      Point& p = add_point(points,
+                           {{"kernel", async ? "AsyncPipe" : "SyncShare"},
+                            {"block", std::to_string(EDGE) + "x" + std::to_string(EDGE)},
+                            {"blocks_per_sm", std::to_string(blocks)}},
+                           "rate", "GFLOP/s", Better::larger);
       p.runs_from = async ? 80 : 0;
-      p.kernels = {
-          {reinterpret_cast<const void*>(which.kernel), EDGE * EDGE, 0, 1, sizeof(Tiles<EDGE>)}};
+      p.kernels = {kernel_use(which.kernel, EDGE * EDGE, 0, 1, sizeof(Tiles<EDGE>))};
       p.claims = {{"LDGSTS", "cp.async", async ? 2 : 0},
                   {"LDG", "ld.global", async ? 0 : 2},
                   {"FFMA", "fma", EDGE}};
       p.prepare = [which](const Device& d, Stream stream) { return multiply(which, d, stream); };
-      points.push_back(std::move(p));
     }
   }
 }
@@ -187,28 +265,17 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   for (const char* block : {"8x8", "16x16", "32x32"}) {
     std::vector<double> gains;
     for (const MeasuredPoint& sync : measured) {
-      if (value_of(sync.at, "kernel") != "SyncShare" || value_of(sync.at, "block") != block) {
-        continue;
-      }
-      for (const MeasuredPoint& async : measured) {
-        if (value_of(async.at, "kernel") == "AsyncPipe" && value_of(async.at, "block") == block &&
-            value_of(async.at, "blocks_per_sm") == value_of(sync.at, "blocks_per_sm")) {
-          gains.push_back(100 * (async.value / sync.value - 1));
-        }
-      }
+      if (!has(sync, {{"kernel", "SyncShare"}, {"block", block}})) continue;
+      const double async =
+          value_at(measured, {{"kernel", "AsyncPipe"},
+                              {"block", block},
+                              {"blocks_per_sm", value_of(sync.at, "blocks_per_sm")}});
+      if (async > 0) gains.push_back(100 * (async / sync.value - 1));
     }
     if (gains.empty()) continue;
-    double sum = 0;
-    for (const double g : gains) sum += g;
-    const auto [low, high] = std::minmax_element(gains.begin(), gains.end());
-    found.push_back({{{"block", block}},
-                     "gain",
-                     "%",
-                     sum / static_cast<double>(gains.size()),
-                     *low,
-                     *high,
-                     "AsyncPipe over SyncShare, minus one: mean over the grids; low and high: "
-                     "the extremes"});
+    found.push_back(mean_finding({{"block", block}}, "gain", "%", gains,
+                                 "AsyncPipe over SyncShare, minus one: mean over the grids; low "
+                                 "and high: the extremes"));
   }
   return found;
 }

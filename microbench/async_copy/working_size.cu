@@ -22,71 +22,51 @@ constexpr std::array iterations{1, 16, 64, 128};
 struct Tile {
   int threads;
   int chunks;
+  bool in_quick = false;
 };
-constexpr std::array tiles{Tile{32, 1},  Tile{64, 1},  Tile{128, 1}, Tile{128, 2},
-                           Tile{128, 4}, Tile{128, 8}, Tile{256, 8}};
-constexpr std::array some_tiles{Tile{64, 1}, Tile{128, 2}, Tile{128, 8}};
+constexpr Tile tiles[] = {{32, 1},  {64, 1, true},  {128, 1}, {128, 2, true},
+                          {128, 4}, {128, 8, true}, {256, 8}};
 
 Shape shape(Mechanism m, Tile tile) {
-  switch (tile.chunks) {
-    case 1:
-      return shape_of<1, stages>(m, tile.threads, Occupancy::full);
-    case 2:
-      return shape_of<2, stages>(m, tile.threads, Occupancy::full);
-    case 4:
-      return shape_of<4, stages>(m, tile.threads, Occupancy::full);
-    default:
-      return shape_of<8, stages>(m, tile.threads, Occupancy::full);
-  }
+  return with_constant<1, 2, 4, 8>(tile.chunks, [&](auto chunks) {
+    return shape_of<chunks.value, stages>(m, tile.threads, Occupancy::full);
+  });
 }
 
 std::vector<Point> points(const Device& device, Scope scope) {
   const bool quick = scope == Scope::quick;
   const std::size_t bytes = array_bytes(device, std::size_t{quick ? 1U : 8U} << 30);
   std::vector<Point> all;
-  const auto add = [&](Tile tile) {
+  for (const Tile tile : tiles) {
+    if (quick && !tile.in_quick) continue;
     for (const int n : iterations) {
       if (quick && n != 1 && n != 64) continue;
       for (const Mechanism m : staged_mechanisms) {
         all.push_back(point_of(shape(m, tile), n, bytes, device, false));
       }
     }
-  };
-  if (quick) {
-    for (const Tile tile : some_tiles) add(tile);
-  } else {
-    for (const Tile tile : tiles) add(tile);
   }
   return all;
 }
 
 /// The tile that suits each mechanism best at the lowest intensity, against plain with that tile.
 std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
-  std::map<double, double> plain;  // bandwidth by tile
-  const auto low_intensity = [](const MeasuredPoint& p) {
-    return value_of(p.at, "intensity") == short_number(operations_per_byte(iterations.front()));
-  };
-  const auto tile_of = [](const MeasuredPoint& p) { return std::stod(value_of(p.at, "tile")); };
-  for (const MeasuredPoint& p : measured) {
-    if (low_intensity(p) && value_of(p.at, "mechanism") == "plain") plain[tile_of(p)] = p.value;
-  }
+  const std::string low = short_number(operations_per_byte(iterations.front()));
   std::vector<Finding> found;
   for (const Mechanism m : staged_mechanisms) {
     if (m == Mechanism::plain) continue;
     std::map<double, double> ratio;
     for (const MeasuredPoint& p : measured) {
-      const auto other = plain.find(tile_of(p));
-      if (low_intensity(p) && value_of(p.at, "mechanism") == name_of(m) && other != plain.end()) {
-        ratio[tile_of(p)] = p.value / other->second;
-      }
+      if (!has(p, {{"intensity", low}, {"mechanism", name_of(m)}})) continue;
+      const std::string tile = value_of(p.at, "tile");
+      const double plain =
+          value_at(measured, {{"intensity", low}, {"mechanism", "plain"}, {"tile", tile}});
+      if (plain > 0) ratio[std::stod(tile)] = p.value / plain;
     }
     if (ratio.empty()) continue;
-    const auto best =
-        std::max_element(ratio.begin(), ratio.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto worst =
-        std::min_element(ratio.begin(), ratio.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto [worst, best] =
+        std::minmax_element(ratio.begin(), ratio.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; });
     found.push_back({{{"mechanism", name_of(m)}, {"tile", short_number(best->first)}},
                      "speedup",
                      "ratio",

@@ -9,7 +9,7 @@
 
 #include "harness/ceiling.hpp"
 #include "microbench/ceilings/timing.hpp"
-#include "variants/device/cuda.hpp"
+#include "variants/device/prepared_run.hpp"
 
 namespace amasia::ceilings {
 namespace {
@@ -27,30 +27,14 @@ double measure_stream(const Device&, Stream stream) {
   return 1e-3 * slope_ns(stream, few, many, [&](int count) { launch_empty(stream, count); });
 }
 
-struct DestroyGraph {
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-using OwnedGraph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
-
-OwnedGraph capture(int count) {
-  const OwnedStream recorder;
-  cudaGraph_t graph = nullptr;
-  AMASIA_CUDA(cudaStreamBeginCapture(recorder, cudaStreamCaptureModeThreadLocal));
-  launch_empty(recorder, count);
-  AMASIA_CUDA(cudaStreamEndCapture(recorder, &graph));
-  cudaGraphExec_t executable = nullptr;
-  const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
-  cudaGraphDestroy(graph);
-  AMASIA_CUDA(made);
-  return OwnedGraph(executable);
-}
-
 double measure_graph(const Device&, Stream stream) {
-  const OwnedGraph shorter = capture(few);
-  const OwnedGraph longer = capture(many);
-  return 1e-3 * slope_ns(stream, few, many, [&](int count) {
-           AMASIA_CUDA(cudaGraphLaunch(count == few ? shorter.get() : longer.get(), stream));
-         });
+  const auto prepared = [&](int count) {
+    return std::make_unique<PreparedRun>([count](Stream s) { launch_empty(s, count); },
+                                         LaunchMode::graph, stream);
+  };
+  const auto shorter = prepared(few), longer = prepared(many);
+  return 1e-3 * slope_ns(stream, few, many,
+                         [&](int count) { (count == few ? shorter : longer)->enqueue(stream); });
 }
 
 const bool registered =

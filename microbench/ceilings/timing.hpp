@@ -5,23 +5,30 @@
 
 #include "variants/device/cuda.hpp"
 
-namespace amasia::ceilings {
+namespace amasia {
 
-/// Milliseconds of the work that `enqueue()` puts on `stream`. It runs twice, timed the second
-/// time. Throws CudaError, also for a fault inside the kernels.
-template <class Enqueue>
-double warm_milliseconds(cudaStream_t stream, Enqueue enqueue) {
-  OwnedEvent start;
-  OwnedEvent stop;
-  enqueue();
+/// Milliseconds of what `enqueue()` puts on the stream behind what `before()` puts there, which
+/// hides what launches cost the host. Throws CudaError, also for a fault inside the kernels.
+template <class Before, class Enqueue>
+double milliseconds(cudaStream_t stream, Before before, Enqueue enqueue) {
+  const OwnedEvent start, stop;
+  before();
   AMASIA_CUDA(cudaEventRecord(start, stream));
   enqueue();
   AMASIA_CUDA(cudaEventRecord(stop, stream));
   AMASIA_CUDA(cudaEventSynchronize(stop));
   AMASIA_CUDA(cudaGetLastError());
-  float milliseconds = 0;
-  AMASIA_CUDA(cudaEventElapsedTime(&milliseconds, start, stop));
-  return milliseconds;
+  float ms = 0;
+  AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
+  return ms;
+}
+
+namespace ceilings {
+
+/// The same for the second of two runs.
+template <class Enqueue>
+double warm_milliseconds(cudaStream_t stream, Enqueue enqueue) {
+  return milliseconds(stream, enqueue, enqueue);
 }
 
 /// Nanoseconds per step of `enqueue(steps)`: (time of `longer` - time of `shorter`) / difference.
@@ -41,4 +48,5 @@ unsigned full_grid(Kernel kernel, int threads, int sm_count, std::size_t dynamic
   return static_cast<unsigned>(per_sm * sm_count);
 }
 
-}  // namespace amasia::ceilings
+}  // namespace ceilings
+}  // namespace amasia

@@ -9,7 +9,6 @@
 // the plain form, an ordinary mixture of instructions, is there to tell whether the teeth are
 // DPX's.
 
-#include "microbench/curve.hpp"
 #include "microbench/dpx/functions.cuh"
 
 namespace amasia::dpx {
@@ -17,26 +16,15 @@ namespace {
 
 Sampling calls_per_cycle(Calls kernel, int blocks, Stream stream) {
   auto run = std::make_shared<Run>(kernel, blocks, threads, stream);
-  auto start = std::make_shared<OwnedEvent>();
-  auto stop = std::make_shared<OwnedEvent>();
   return [=] {
+    const auto call = [&](int calls) { run->launch(Walks{{calls, 0, 0}}); };
     const auto time_ns = [&](int calls) {
-      run->launch(Walks{{copies, 0, 0}});
-      AMASIA_CUDA(cudaEventRecord(*start, stream));
-      run->launch(Walks{{calls, 0, 0}});
-      AMASIA_CUDA(cudaEventRecord(*stop, stream));
-      AMASIA_CUDA(cudaEventSynchronize(*stop));
-      float ms = 0;
-      AMASIA_CUDA(cudaEventElapsedTime(&ms, *start, *stop));
-      return 1e6 * ms;
+      return 1e6 * milliseconds(
+                       stream, [&] { call(copies); }, [&] { call(calls); });
     };
     constexpr int shorter = 32 * copies, longer = 256 * copies;
     const double few = time_ns(shorter), many = time_ns(longer);
-    const Stamp stamp = run->stamps()[0];
-    Reading r;
-    r.time_ns = slope_of({{shorter, few}, {longer, many}});
-    r.clock_mhz = 1e3 * static_cast<double>(stamp.cycles) / static_cast<double>(stamp.nanoseconds);
-    r.cycles = *r.time_ns * *r.clock_mhz / 1e3;
+    Reading r = timed(slope_of({{shorter, few}, {longer, many}}), first_of(run->taken()));
     r.value = static_cast<double>(blocks) * threads / *r.cycles;
     return r;
   };
@@ -52,21 +40,17 @@ void add(std::vector<Point>& points, const Device& device, Scope scope, const ch
     if (quarter % 4 == 0) numbers.push_back(blocks + 1);
   }
   for (const int blocks : numbers) {
-    Point p;
-    p.at = {
-        {"function", name}, {"form", DPX ? "dpx" : "plain"}, {"blocks", std::to_string(blocks)}};
-    p.quantity = "throughput";
-    p.unit = "call/clk";
-    p.larger_is_better = true;
+    Point& p = add_point(
+        points,
+        {{"function", name}, {"form", DPX ? "dpx" : "plain"}, {"blocks", std::to_string(blocks)}},
+        "throughput", "call/clk", Better::larger);
     const Calls kernel = run_calls<Function, DPX, chains>;
-    p.kernels = {{reinterpret_cast<const void*>(kernel), threads}};
-    Claim claim{DPX && device.compute_capability == 90 ? "VIADDMNMX" : "total", "total", copies};
-    claim.or_more = true;
-    p.claims = {claim};
+    p.kernels = {kernel_use(kernel, threads)};
+    const bool hardware = DPX && device.compute_capability == 90;
+    p.claims = {at_least(copies, hardware ? "VIADDMNMX" : "total", "total")};
     p.prepare = [kernel, blocks](const Device&, Stream stream) {
       return calls_per_cycle(kernel, blocks, stream);
     };
-    points.push_back(std::move(p));
   }
 }
 
@@ -83,22 +67,13 @@ std::vector<Finding> findings(const Device& device, const std::vector<MeasuredPo
   std::vector<Finding> found;
   for (const MeasuredPoint& full : measured) {
     if (value_of(full.at, "blocks") != std::to_string(device.sm_count)) continue;
-    for (const MeasuredPoint& more : measured) {
-      if (value_of(more.at, "blocks") != std::to_string(device.sm_count + 1) ||
-          value_of(more.at, "function") != value_of(full.at, "function") ||
-          value_of(more.at, "form") != value_of(full.at, "form")) {
-        continue;
-      }
-      const double left = more.value / full.value;
-      found.push_back(
-          {{full.at[0], full.at[1]},
-           "share left by one block too many",
-           "x",
-           left,
-           left,
-           left,
-           "Calls per cycle with one block more than SMs over those with one for each"});
-    }
+    Coordinates at = full.at;
+    at[2].second = std::to_string(device.sm_count + 1);
+    const double more = value_at(measured, at);
+    if (more == 0) continue;
+    found.push_back(single_finding(
+        {at[0], at[1]}, "share left by one block too many", "x", more / full.value,
+        "Calls per cycle with one block more than SMs over those with one for each"));
   }
   return found;
 }
@@ -106,9 +81,8 @@ std::vector<Finding> findings(const Device& device, const std::vector<MeasuredPo
 const bool registered = register_microbenchmark(
     {"dpx/blocks", "How does the throughput of DPX functions depend on the number of blocks?",
      "Blocks of 1024 threads with four chains of calls each, a quarter of the SMs to more than "
-     "four "
-     "times their number; calls per cycle of the whole GPU, time by events as the slope over two "
-     "lengths, the clock from block 0.",
+     "four times their number; calls per cycle of the whole GPU, time by events as the slope over "
+     "two lengths, the clock from block 0.",
      points, findings});
 
 }  // namespace

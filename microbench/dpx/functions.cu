@@ -22,11 +22,11 @@ Sampling cycles_per_call(Stream stream) {
   expect_equal(run_calls<Function, true, CHAINS>, run_calls<Function, false, CHAINS>, width,
                stream);
   auto run = std::make_shared<Run>(run_calls<Function, DPX, CHAINS>, 1, width, stream);
-  return [run] {
+  return [run, stream] {
     constexpr int shorter = 8 * copies, longer = (CHAINS == 1 ? 2048 : 256) * copies;
-    run->launch(Walks{{copies, shorter, longer}});
-    const auto taken = run->stamps();
-    Reading r = slope_between(taken[1], shorter, taken[2], longer);
+    const Walks walks{{copies, shorter, longer}};
+    run->launch(walks);
+    Reading r = slope_of_walks(stream, run->taken(), walks);
     if (CHAINS > 1) r.value = threads / r.value;
     return r;
   };
@@ -35,23 +35,18 @@ Sampling cycles_per_call(Stream stream) {
 template <class Function, bool DPX, int CHAINS>
 void add_point(std::vector<Point>& points, const Device& device, const char* name,
                const char* sass) {
-  Point p;
-  p.at = {{"function", name}, {"form", DPX ? "dpx" : "plain"}};
-  p.quantity = CHAINS == 1 ? "latency" : "throughput";
-  p.unit = CHAINS == 1 ? "cycles" : "call/clk/SM";
-  p.larger_is_better = CHAINS > 1;
-  p.kernels = {{reinterpret_cast<const void*>(run_calls<Function, DPX, CHAINS>),
-                CHAINS == 1 ? 32 : threads}};
+  constexpr bool one = CHAINS == 1;
+  Point& p = add_point(points, {{"function", name}, {"form", DPX ? "dpx" : "plain"}},
+                       one ? "latency" : "throughput", one ? "cycles" : "call/clk/SM",
+                       one ? Better::smaller : Better::larger);
+  p.kernels = {kernel_use(run_calls<Function, DPX, CHAINS>, one ? 32 : threads)};
   const bool hardware = DPX && device.compute_capability == 90;
-  Claim claim{hardware ? sass : "total", "total", copies};
-  claim.or_more = true;
-  p.claims = {claim};
+  p.claims = {at_least(copies, hardware ? sass : "total", "total")};
   p.copies = copies;
   if (DPX && device.compute_capability < 90) p.remark = "emulated: before sm_90 there is no DPX";
   p.prepare = [](const Device&, Stream stream) {
     return cycles_per_call<Function, DPX, CHAINS>(stream);
   };
-  points.push_back(std::move(p));
 }
 
 /// sass: the instruction of sm_90 that does it; "total" where it takes several.
@@ -88,21 +83,16 @@ std::vector<Point> points(const Device& device, Scope) {
 std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
   std::vector<Finding> found;
   for (const MeasuredPoint& dpx : measured) {
+    if (dpx.quantity != "throughput" || value_of(dpx.at, "form") != "dpx") continue;
     for (const MeasuredPoint& plain : measured) {
       const std::string function = value_of(dpx.at, "function");
-      if (dpx.quantity != "throughput" || plain.quantity != "throughput" ||
-          value_of(dpx.at, "form") != "dpx" || value_of(plain.at, "form") != "plain" ||
-          function != value_of(plain.at, "function")) {
+      if (plain.quantity != "throughput" ||
+          !has(plain, {{"function", function}, {"form", "plain"}})) {
         continue;
       }
-      const double gain = dpx.value / plain.value;
-      found.push_back({{{"function", function}},
-                       "acceleration",
-                       "x",
-                       gain,
-                       gain,
-                       gain,
-                       "Calls per cycle of the function over those of the same in plain C"});
+      found.push_back(
+          single_finding({{"function", function}}, "acceleration", "x", dpx.value / plain.value,
+                         "Calls per cycle of the function over those of the same in plain C"));
     }
   }
   return found;

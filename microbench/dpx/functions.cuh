@@ -4,13 +4,9 @@
 // instruction.
 #pragma once
 
-#include <memory>
 #include <random>
-#include <vector>
 
-#include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 #include "variants/ptx/opaque.cuh"
 
 namespace amasia::dpx {
@@ -35,37 +31,19 @@ __device__ T wrapped_sum(T a, T b) {
   return static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
 }
 
-// The operation on one number of type T.
-struct Maximum3 {
-  template <class T>
-  static __device__ T of(T a, T b, T c) {
-    return max(max(a, b), c);
-  }
-};
-struct Maximum3Relu {
-  template <class T>
-  static __device__ T of(T a, T b, T c) {
-    return max(max(max(a, b), c), T{0});
-  }
-};
-struct MaximumRelu {
-  template <class T>
-  static __device__ T of(T a, T b, T) {
-    return max(max(a, b), T{0});
-  }
-};
-struct AddMaximum {
-  template <class T>
-  static __device__ T of(T a, T b, T c) {
-    return max(wrapped_sum(a, b), c);
-  }
-};
-struct AddMaximumRelu {
-  template <class T>
-  static __device__ T of(T a, T b, T c) {
-    return max(max(wrapped_sum(a, b), c), T{0});
-  }
-};
+/// The operation on one number of type T.
+#define AMASIA_OPERATION(NAME, RESULT)                       \
+  struct NAME {                                              \
+    template <class T>                                       \
+    static __device__ T of(T a, T b, [[maybe_unused]] T c) { \
+      return RESULT;                                         \
+    }                                                        \
+  };
+AMASIA_OPERATION(Maximum3, max(max(a, b), c))
+AMASIA_OPERATION(Maximum3Relu, max(max(max(a, b), c), T{0}))
+AMASIA_OPERATION(MaximumRelu, max(max(a, b), T{0}))
+AMASIA_OPERATION(AddMaximum, max(wrapped_sum(a, b), c))
+AMASIA_OPERATION(AddMaximumRelu, max(max(wrapped_sum(a, b), c), T{0}))
 
 /// A DPX function and its plain form.
 #define AMASIA_DPX(NAME, OPERATION, TYPE, CALL)                                            \
@@ -148,8 +126,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
     __syncthreads();
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int i = 0; i < walks.links[w]; i += copies) {
 #pragma unroll
@@ -161,10 +138,7 @@ __global__ void __launch_bounds__(threads)
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && blockIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (threadIdx.x == 0 && blockIdx.x == 0) watch.stop(taken[w]);
   }
   unsigned folded = 0;
 #pragma unroll
@@ -196,20 +170,13 @@ class Run {
                                                taken_.data());
     AMASIA_CUDA(cudaGetLastError());
   }
-  std::vector<Stamp> stamps() {
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    std::vector<Stamp> host(max_walks);
-    taken_.download(host.data());
-    return host;
-  }
+  const DeviceArray<Stamp>& taken() const { return taken_; }
   /// What `calls` calls leave, from a poisoned destination.
   std::vector<unsigned> results(int calls) {
     AMASIA_CUDA(cudaMemsetAsync(sink_.data(), 0xa5, 4 * sink_.size(), stream_));
     launch(Walks{{calls, 0, 0}});
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    std::vector<unsigned> host(sink_.size());
-    sink_.download(host.data());
-    return host;
+    finish(stream_);
+    return downloaded(sink_);
   }
 
  private:

@@ -7,9 +7,6 @@
 // in one GPC, so the SMs of a GPC beyond a multiple of the cluster size stay empty. Sizes above 8
 // have to be allowed by an attribute.
 
-#include <algorithm>
-#include <vector>
-
 #include "microbench/dsm/cluster.cuh"
 #include "microbench/residency.cuh"
 
@@ -19,16 +16,15 @@ namespace {
 constexpr int threads = 128;
 
 LaunchShape shape_of(int cluster, std::size_t bytes, const Device& device) {
-  return fill_device(reinterpret_cast<const void*>(stay<threads>), cluster, threads, bytes, device);
+  return fill_device(stay<threads>, cluster, threads, bytes, device);
 }
 
 Sampling asked(int cluster, std::size_t bytes, const Device& device) {
   const unsigned first = shape_of(cluster, bytes, device).grid.x;
   return [=] {
-    Reading r;
-    r.value = shape_of(cluster, bytes, device).grid.x;
-    if (r.value != first) throw std::runtime_error("the answer changed");
-    return r;
+    const unsigned blocks = shape_of(cluster, bytes, device).grid.x;
+    if (blocks != first) throw std::runtime_error("the answer changed");
+    return Reading{static_cast<double>(blocks)};
   };
 }
 
@@ -37,11 +33,9 @@ Sampling seen(int cluster, std::size_t bytes, const Device& device, Stream strea
   shape.grid.x *= 2;
   const auto census = std::make_shared<Census>(shape.grid.x);
   return [=] {
-    Reading r;
-    r.value = census->resident(stream, [&](unsigned long long* started) {
+    return Reading{census->resident(stream, [&](unsigned long long* started) {
       launch(stay<threads>, shape, stream, census_ns, started);
-    });
-    return r;
+    })};
   };
 }
 
@@ -53,24 +47,21 @@ std::vector<Point> points(const Device& device, Scope scope) {
       for (const char* how : {"asked", "seen"}) {
         const bool ask = std::string(how) == "asked";
         if (scope == Scope::quick && bytes != most) continue;
-        Point p;
-        p.at = {{"how", how},
-                {"cluster", std::to_string(cluster)},
-                {"shared", bytes == 0      ? "none"
-                           : bytes == most ? "all of a block"
-                                           : "1/" + std::to_string(most / bytes) + " of a block"},
-                {"threads", std::to_string(threads)}};
-        p.quantity = "resident blocks";
-        p.unit = "blocks";
-        p.larger_is_better = true;
-        p.runs_from = 90;
-        p.unsupported = obstacle(cluster, bytes, device);
-        p.kernels = {{reinterpret_cast<const void*>(stay<threads>), threads, bytes, cluster}};
+        const std::string shared = bytes == 0 ? "none"
+                                   : bytes == most
+                                       ? "all of a block"
+                                       : "1/" + std::to_string(most / bytes) + " of a block";
+        Point& p = add_cluster_point(all,
+                                     {{"how", how},
+                                      {"cluster", std::to_string(cluster)},
+                                      {"shared", shared},
+                                      {"threads", std::to_string(threads)}},
+                                     "resident blocks", "blocks", Better::larger,
+                                     kernel_use(stay<threads>, threads, bytes, cluster), device);
         p.claims = {{"STG", "st.global", 1, false}};
         p.prepare = [=](const Device& d, Stream stream) {
           return ask ? asked(cluster, bytes, d) : seen(cluster, bytes, d, stream);
         };
-        all.push_back(std::move(p));
       }
     }
   }
@@ -85,13 +76,8 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
     largest = std::max(largest, std::stod(value_of(p.at, "cluster")));
   }
   if (largest == 0) return {};
-  return {{{{"how", "seen"}},
-           "largest",
-           "blocks",
-           largest,
-           largest,
-           largest,
-           "The largest of the cluster sizes whose blocks were resident together"}};
+  return {single_finding({{"how", "seen"}}, "largest", "blocks", largest,
+                         "The largest of the cluster sizes whose blocks were resident together")};
 }
 
 const bool registered = register_microbenchmark(

@@ -12,8 +12,6 @@
 // ATOMS.POPC.INC, which counts the threads of a warp. The value is additions over the slope in time
 // between two numbers of rounds. The sum of all words is checked in every launch.
 
-#include <algorithm>
-
 #include "microbench/dsm/cluster.cuh"
 
 namespace amasia::dsm {
@@ -71,8 +69,7 @@ __global__ void __launch_bounds__(threads, 1)
                                                         : random_word(index, blockIdx.x) % words);
   }
   cluster_sync();
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
 #pragma unroll 1
   for (int r = 0; r < rounds; ++r) {
 #pragma unroll
@@ -83,10 +80,7 @@ __global__ void __launch_bounds__(threads, 1)
       address[k] += step;
     }
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(*taken);
   cluster_sync();
   unsigned mine = 0;
 #pragma unroll 1
@@ -116,8 +110,7 @@ AddKernel kernel_of(const Case& c) {
 
 Sampling add_up(const Case& c, const Device& device, Stream stream) {
   const AddKernel kernel = kernel_of(c);
-  const LaunchShape shape =
-      fill_device(reinterpret_cast<const void*>(kernel), c.cluster, threads, dynamic_bytes, device);
+  const LaunchShape shape = fill_device(kernel, c.cluster, threads, dynamic_bytes, device);
   auto taken = std::make_shared<DeviceArray<Stamp>>(1);
   auto mistakes = std::make_shared<Mistakes>(stream);
   const auto enqueue = [=](int rounds, unsigned missing = 0) {
@@ -141,23 +134,18 @@ std::vector<Point> points(const Device& device, Scope scope) {
       const auto add = [&](Window window, int cluster) {
         const Case c{form, window, pattern, cluster};
         const bool cta = window == Window::cta, red = form == Form::red;
-        Point p;
-        p.at = {{"form", red ? "red" : "atom"},
-                {"pattern", name_of(pattern)},
-                {"window", cta ? "cta" : "cluster"},
-                {"cluster", std::to_string(cluster)}};
-        p.quantity = "rate";
-        p.unit = "additions/clk/SM";
-        p.larger_is_better = true;
-        p.runs_from = 90;
-        p.unsupported = obstacle(cluster, dynamic_bytes, device);
-        p.kernels = {
-            {reinterpret_cast<const void*>(kernel_of(c)), threads, dynamic_bytes, cluster}};
+        Point& p =
+            add_cluster_point(all,
+                              {{"form", red ? "red" : "atom"},
+                               {"pattern", name_of(pattern)},
+                               {"window", cta ? "cta" : "cluster"},
+                               {"cluster", std::to_string(cluster)}},
+                              "rate", "additions/clk/SM", Better::larger,
+                              kernel_use(kernel_of(c), threads, dynamic_bytes, cluster), device);
         p.claims = {{cta ? "ATOMS" : "ATOM",
                      std::string(red ? "red" : "atom") + (cta ? ".shared" : ".shared::cluster"),
                      ilp}};
         p.prepare = [c](const Device& d, Stream stream) { return add_up(c, d, stream); };
-        all.push_back(std::move(p));
       };
       add(Window::cta, 1);
       for (const int cluster : cluster_sizes) {

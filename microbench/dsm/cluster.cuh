@@ -1,15 +1,8 @@
 // What the files of this folder share: the whole device filled with clusters of one size, one block
-// per SM; random words; a rate as the slope in time between two numbers of rounds.
+// per SM; random words; a count of what is wrong.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/ptx/cluster.cuh"
 
@@ -25,15 +18,24 @@ __device__ inline unsigned random_word(unsigned index, unsigned owner) {
   return x ^ (x >> 16);
 }
 
-/// As many clusters as fit on the device at once. Throws std::runtime_error when none does.
-inline LaunchShape fill_device(const void* kernel, int cluster, int threads,
-                               std::size_t dynamic_bytes, const Device& device) {
+/// One cluster, allowed for `kernel`.
+template <class Kernel>
+LaunchShape one_cluster(Kernel kernel, int cluster, int threads, std::size_t dynamic_bytes = 0) {
   LaunchShape shape;
+  shape.grid = dim3(static_cast<unsigned>(cluster));
   shape.block = dim3(static_cast<unsigned>(threads));
   shape.dynamic_shared_bytes = dynamic_bytes;
   shape.cluster_blocks = static_cast<unsigned>(cluster);
-  allow_launch(kernel, shape);
-  const int blocks = resident_blocks(kernel, shape, device.sm_count);
+  allow_launch(reinterpret_cast<const void*>(kernel), shape);
+  return shape;
+}
+
+/// As many clusters as fit on the device at once. Throws std::runtime_error when none does.
+template <class Kernel>
+LaunchShape fill_device(Kernel kernel, int cluster, int threads, std::size_t dynamic_bytes,
+                        const Device& device) {
+  LaunchShape shape = one_cluster(kernel, cluster, threads, dynamic_bytes);
+  const int blocks = resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
   if (blocks == 0) {
     throw std::runtime_error("no cluster of " + std::to_string(cluster) + " blocks fits");
   }
@@ -51,32 +53,15 @@ inline std::string obstacle(int cluster, std::size_t bytes, const Device& device
          std::to_string(device.shared_per_block);
 }
 
-/// Time of one round of all blocks together: slope between `few` and `many` rounds, each launched
-/// twice and timed by events the second time. `enqueue(rounds)` launches; block 0 leaves the Stamp
-/// of its loop in `taken`, whose clock turns the time into cycles.
-template <class Enqueue>
-Reading time_of_round(Stream stream, const DeviceArray<Stamp>& taken, int few, int many,
-                      Enqueue enqueue) {
-  const auto time_ns = [&](int rounds) {
-    const OwnedEvent start, stop;
-    enqueue(rounds);
-    AMASIA_CUDA(cudaEventRecord(start, stream));
-    enqueue(rounds);
-    AMASIA_CUDA(cudaEventRecord(stop, stream));
-    AMASIA_CUDA(cudaEventSynchronize(stop));
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-    return 1e6 * ms;
-  };
-  const double less = time_ns(few);
-  const double more = time_ns(many);
-  Stamp stamp{};
-  taken.download(&stamp);  // of the longer launch
-  Reading r;
-  r.time_ns = (more - less) / (many - few);
-  r.clock_mhz = 1e3 * static_cast<double>(stamp.cycles) / static_cast<double>(stamp.nanoseconds);
-  r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
-  return r;
+/// A point of a kernel that is launched in clusters.
+inline Point& add_cluster_point(std::vector<Point>& points, Coordinates at, const char* quantity,
+                                const char* unit, Better better, const KernelUse& kernel,
+                                const Device& device) {
+  Point& p = add_point(points, std::move(at), quantity, unit, better);
+  p.runs_from = 90;
+  p.unsupported = obstacle(kernel.cluster_blocks, kernel.dynamic_shared_bytes, device);
+  p.kernels = {kernel};
+  return p;
 }
 
 /// Counts what a kernel found wrong, from one sample to the next.
@@ -100,9 +85,7 @@ class Mistakes {
  private:
   unsigned so_far() const {
     AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    unsigned count = 0;
-    count_.download(&count);
-    return count;
+    return first_of(count_);
   }
 
   Stream stream_;

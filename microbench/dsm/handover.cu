@@ -10,8 +10,6 @@
 // then a remote flag with release, polled with acquire in the receiver's own memory; `global_flag`,
 // the same through device memory, where the blocks meet in the L2.
 
-#include <array>
-
 #include "microbench/dsm/cluster.cuh"
 
 namespace amasia::dsm {
@@ -20,14 +18,6 @@ namespace {
 constexpr int shorter = 64, longer = 1024;  // round trips
 
 enum class Way { cluster_barrier, mbarrier, st_async, shared_flag, global_flag };
-constexpr std::array ways{Way::cluster_barrier, Way::mbarrier, Way::st_async, Way::shared_flag,
-                          Way::global_flag};
-constexpr const char* name_of(Way w) {
-  constexpr std::array names{"cluster_barrier", "mbarrier", "st_async", "shared_flag",
-                             "global_flag"};
-  return names[static_cast<std::size_t>(w)];
-}
-
 /// What one block receives; in shared memory, or in device memory for global_flag.
 struct alignas(128) Inbox {
   unsigned token;
@@ -104,8 +94,7 @@ __global__ void __launch_bounds__(32)
   const bool active = plays && threadIdx.x == 0;
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
     const unsigned last = hop + 2 * static_cast<unsigned>(walks.links[w]);
 #pragma unroll 1
     while (hop < last) {
@@ -126,10 +115,7 @@ __global__ void __launch_bounds__(32)
       // The cluster's barrier needs every warp in every hop, the others only their two threads.
       if (WAY != Way::cluster_barrier && !active) hop = last;
     }
-    if (me == 0 && threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (me == 0 && threadIdx.x == 0) watch.stop(taken[w]);
   }
   if (me == 0 && threadIdx.x == 0) *end = token;
   __syncwarp();
@@ -137,66 +123,41 @@ __global__ void __launch_bounds__(32)
 }
 
 using TokenKernel = void (*)(unsigned, Walks, Inbox*, Stamp*, unsigned*);
-TokenKernel kernel_of(Way w) {
-  switch (w) {
-    case Way::cluster_barrier:
-      return pass_token<Way::cluster_barrier>;
-    case Way::mbarrier:
-      return pass_token<Way::mbarrier>;
-    case Way::st_async:
-      return pass_token<Way::st_async>;
-    case Way::shared_flag:
-      return pass_token<Way::shared_flag>;
-    case Way::global_flag:
-      return pass_token<Way::global_flag>;
-  }
-  throw std::logic_error("kernel_of: no such way");
-}
 
-Sampling exchange(Way way, int cluster, unsigned distance, Stream stream) {
-  LaunchShape shape;
-  shape.grid = dim3(static_cast<unsigned>(cluster));
-  shape.block = dim3(32);
-  shape.cluster_blocks = static_cast<unsigned>(cluster);
-  const TokenKernel kernel = kernel_of(way);
-  allow_launch(reinterpret_cast<const void*>(kernel), shape);
+/// `claim`: the instruction that signals, one in the code. The waits are behind the code, where a
+/// jump back is not told from a loop: all of the kernel is counted.
+struct Handover {
+  const char* name;
+  TokenKernel kernel;
+  Claim claim;
+};
+const Handover handovers[] = {
+    {"cluster_barrier",
+     pass_token<Way::cluster_barrier>,
+     {"UCGABAR_ARV", "barrier.cluster.arrive", 3, false}},
+    {"mbarrier", pass_token<Way::mbarrier>, {"ST", "st.shared::cluster", 1, false}},
+    {"st_async", pass_token<Way::st_async>, {"STAS", "st.async", 1, false}},
+    {"shared_flag", pass_token<Way::shared_flag>, {"ST", "st.shared::cluster", 2, false}},
+    // Flag and token.
+    {"global_flag", pass_token<Way::global_flag>, {"LDG", "ld.global", 2, false}}};
+
+Sampling exchange(TokenKernel kernel, int cluster, unsigned distance, Stream stream) {
+  const LaunchShape shape = one_cluster(kernel, cluster, 32);
   auto global = std::make_shared<DeviceArray<Inbox>>(2);
   auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
   auto end = std::make_shared<DeviceArray<unsigned>>(1);
   return [=] {
     AMASIA_CUDA(cudaMemsetAsync(global->data(), 0, global->bytes(), stream));
-    launch(kernel, shape, stream, distance, Walks{{shorter, shorter, longer}}, global->data(),
-           taken->data(), end->data());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    unsigned token = 0;
-    end->download(&token);
+    const Walks walks{{shorter, shorter, longer}};
+    launch(kernel, shape, stream, distance, walks, global->data(), taken->data(), end->data());
+    const Reading reading = slope_of_walks(stream, *taken, walks, 2);
     constexpr unsigned hops = 2 * (2 * shorter + longer);
-    if (token != hops) {
+    if (const unsigned token = first_of(*end); token != hops) {
       throw std::runtime_error("the token is " + std::to_string(token) + " after " +
                                std::to_string(hops) + " hops");
     }
-    Stamp host[max_walks];
-    taken->download(host);
-    return slope_between(host[1], 2 * shorter, host[2], 2 * longer);
+    return reading;
   };
-}
-
-/// The instruction that signals: one in the code. The waits are behind the code, where a jump back
-/// is not told from a loop: all of the kernel is counted.
-Claim claim_of(Way w) {
-  switch (w) {
-    case Way::cluster_barrier:
-      return {"UCGABAR_ARV", "barrier.cluster.arrive", 3, false};
-    case Way::mbarrier:
-      return {"ST", "st.shared::cluster", 1, false};
-    case Way::st_async:
-      return {"STAS", "st.async", 1, false};
-    case Way::shared_flag:
-      return {"ST", "st.shared::cluster", 2, false};
-    case Way::global_flag:
-      return {"LDG", "ld.global", 2, false};  // flag and token
-  }
-  throw std::logic_error("claim_of: no such way");
 }
 
 std::vector<Point> points(const Device& device, Scope scope) {
@@ -204,24 +165,20 @@ std::vector<Point> points(const Device& device, Scope scope) {
     int cluster, distance;
   };
   std::vector<Point> all;
-  for (const Way way : ways) {
+  for (const Handover& way : handovers) {
     for (const Pair pair :
          {Pair{2, 1}, Pair{4, 1}, Pair{8, 1}, Pair{8, 7}, Pair{16, 1}, Pair{16, 15}}) {
       if (scope == Scope::quick && pair.cluster != 2) continue;
-      Point p;
-      p.at = {{"way", name_of(way)},
-              {"cluster", std::to_string(pair.cluster)},
-              {"distance", std::to_string(pair.distance)}};
-      p.quantity = "latency";
-      p.unit = "cycles";
-      p.runs_from = 90;
-      p.unsupported = obstacle(pair.cluster, 0, device);
-      p.kernels = {{reinterpret_cast<const void*>(kernel_of(way)), 32, 0, pair.cluster}};
-      p.claims = {claim_of(way)};
-      p.prepare = [=](const Device&, Stream stream) {
-        return exchange(way, pair.cluster, static_cast<unsigned>(pair.distance), stream);
+      Point& p = add_cluster_point(all,
+                                   {{"way", way.name},
+                                    {"cluster", std::to_string(pair.cluster)},
+                                    {"distance", std::to_string(pair.distance)}},
+                                   "latency", "cycles", Better::smaller,
+                                   kernel_use(way.kernel, 32, 0, pair.cluster), device);
+      p.claims = {way.claim};
+      p.prepare = [=, kernel = way.kernel](const Device&, Stream stream) {
+        return exchange(kernel, pair.cluster, static_cast<unsigned>(pair.distance), stream);
       };
-      all.push_back(std::move(p));
     }
   }
   return all;

@@ -10,13 +10,10 @@
 // and adding them to the result are part of it. Every sample is compared with counts made without
 // shared memory.
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <vector>
 
 #include "microbench/dsm/cluster.cuh"
-#include "variants/ptx/cluster.cuh"
 
 namespace amasia::dsm {
 namespace {
@@ -118,8 +115,7 @@ std::size_t key_count(const Device& d) {
 
 Sampling count_keys(const Case& c, const Device& device, Stream stream) {
   const CountKernel kernel = c.kernel();
-  const LaunchShape shape =
-      fill_device(reinterpret_cast<const void*>(kernel), c.cluster, c.threads, c.bytes(), device);
+  const LaunchShape shape = fill_device(kernel, c.cluster, c.threads, c.bytes(), device);
   const std::size_t keys = key_count(device);
   auto* const data = reinterpret_cast<uint4*>(buffer_of(4 * keys));
   const auto chunks = static_cast<unsigned>(keys / 4);
@@ -131,30 +127,21 @@ Sampling count_keys(const Case& c, const Device& device, Stream stream) {
   auto counts = std::make_shared<DeviceArray<unsigned>>(c.bins);
   AMASIA_CUDA(cudaMemsetAsync(counts->data(), 0, counts->bytes(), stream));
   count_plainly<seed><<<1024, 256, 0, stream>>>(run, counts->data());
-  AMASIA_CUDA(cudaGetLastError());
-  AMASIA_CUDA(cudaStreamSynchronize(stream));
-  std::vector<unsigned> expected(c.bins);
-  counts->download(expected.data());
+  finish(stream);
+  const std::vector<unsigned> expected = downloaded(*counts);
   return [=] {
-    const OwnedEvent start, stop;
-    const auto enqueue = [&] {
+    const auto clear = [&] {
       AMASIA_CUDA(cudaMemsetAsync(counts->data(), 0, counts->bytes(), stream));
-      AMASIA_CUDA(cudaEventRecord(start, stream));
-      launch(kernel, shape, stream, run, counts->data());
-      AMASIA_CUDA(cudaEventRecord(stop, stream));
     };
-    enqueue();
-    enqueue();
-    AMASIA_CUDA(cudaEventSynchronize(stop));
-    std::vector<unsigned> got(c.bins);
-    counts->download(got.data());
-    if (got != expected) throw std::runtime_error("the counts are wrong");
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.value = static_cast<double>(keys) / *r.time_ns;
-    return r;
+    const auto count = [&] { launch(kernel, shape, stream, run, counts->data()); };
+    const auto run_before = [&] {
+      clear();
+      count();
+      clear();
+    };
+    const double ms = milliseconds(stream, run_before, count);
+    if (downloaded(*counts) != expected) throw std::runtime_error("the counts are wrong");
+    return of_time(1e6 * ms, static_cast<double>(keys) / (1e6 * ms));
   };
 }
 
@@ -167,24 +154,16 @@ std::vector<Point> points(const Device& device, Scope scope) {
           const Case c{cluster, threads, bins, per_warp};
           const bool around = bins == 1024 || bins == 2048;
           if (scope == Scope::quick && (!around || per_warp)) continue;
-          Point p;
-          p.at = {{"cluster", std::to_string(cluster)},
-                  {"threads", std::to_string(threads)},
-                  {"bins", std::to_string(bins)},
-                  {"copies", per_warp ? "warp" : "block"}};
-          p.quantity = "rate";
-          p.unit = "Gkeys/s";
-          p.larger_is_better = true;
-          p.runs_from = 90;
-          p.unsupported = obstacle(cluster, c.bytes(), device);
-          p.kernels = {{reinterpret_cast<const void*>(c.kernel()), threads, c.bytes(), cluster}};
-          if (cluster == 1) {
-            p.claims = {{"ATOMS", "atom.shared", 8}};
-          } else {
-            p.claims = {{"ATOM", "red.shared::cluster", 8}};
-          }
+          Point& p = add_cluster_point(all,
+                                       {{"cluster", std::to_string(cluster)},
+                                        {"threads", std::to_string(threads)},
+                                        {"bins", std::to_string(bins)},
+                                        {"copies", per_warp ? "warp" : "block"}},
+                                       "rate", "Gkeys/s", Better::larger,
+                                       kernel_use(c.kernel(), threads, c.bytes(), cluster), device);
+          const bool own = cluster == 1;
+          p.claims = {{own ? "ATOMS" : "ATOM", own ? "atom.shared" : "red.shared::cluster", 8}};
           p.prepare = [c](const Device& d, Stream stream) { return count_keys(c, d, stream); };
-          all.push_back(std::move(p));
         }
       }
     }
@@ -207,15 +186,9 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
         std::max_element(of_cluster.begin(), of_cluster.end(), [](const auto& a, const auto& b) {
           return a.second.first / a.second.second < b.second.first / b.second.second;
         });
-    const double size = best->first;
-    found.push_back(
-        {{{"copies", at.first}, {"threads", at.second}},
-         "optimum",
-         "blocks",
-         size,
-         size,
-         size,
-         "The cluster size with the highest geometric mean of the rates over the bins"});
+    found.push_back(single_finding(
+        {{"copies", at.first}, {"threads", at.second}}, "optimum", "blocks", best->first,
+        "The cluster size with the highest geometric mean of the rates over the bins"));
   }
   return found;
 }

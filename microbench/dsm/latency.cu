@@ -13,13 +13,123 @@
 // the memory of every other one while the rest wait at the cluster's barrier. The statistic over
 // the pairs of SMs is a coordinate. Pairs of one TPC are those whose %smid differ in the last bit.
 
-#include <algorithm>
-#include <vector>
-
-#include "microbench/dsm/reach.cuh"
+#include "microbench/dsm/cluster.cuh"
 
 namespace amasia::dsm {
 namespace {
+
+constexpr unsigned words = 1024;
+constexpr int unroll = 32;  // links per iteration: the loop itself is ~3 of ~35 instructions
+constexpr int shorter = 1024, longer = 16384;
+
+enum class Access { load, load_add_store, atomic_add };
+constexpr const char* name_of(Access a) {
+  return a == Access::load ? "load" : a == Access::load_add_store ? "load_add_store" : "atomic_add";
+}
+
+/// One link. `at` is the address of the next load, or the value that the last access left.
+template <Access ACCESS>
+__device__ unsigned follow(unsigned at, unsigned word) {
+  unsigned value = 0;
+  if constexpr (ACCESS == Access::load) {
+    AMASIA_SM90_ASM("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
+  } else if constexpr (ACCESS == Access::load_add_store) {
+    // Relaxed, not weak: a weak load could be given the register that was stored just before.
+    AMASIA_SM90_ASM("ld.relaxed.cluster.shared::cluster.u32 %0, [%1];"
+                    : "=r"(value)
+                    : "r"(word)
+                    : "memory");
+    value += 1 + (at >> 31);  // + 1: the value that went before is needed, and stays below 2^31
+    AMASIA_SM90_ASM("st.relaxed.cluster.shared::cluster.u32 [%0], %1;" ::"r"(word), "r"(value)
+                    : "memory");
+  } else {
+    // The address needs the value that went before; were it the same for the warp, ptxas would add
+    // up what the warp's threads add.
+    AMASIA_SM90_ASM("atom.relaxed.cluster.shared::cluster.add.u32 %0, [%1], 1;"
+                    : "=r"(value)
+                    : "r"(word + (at >> 31))
+                    : "memory");
+  }
+  return value;
+}
+
+template <Access ACCESS>
+__device__ unsigned walk(unsigned at, unsigned word, int links) {
+#pragma unroll 1
+  for (int i = 0; i < links; i += unroll) {
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) at = follow<ACCESS>(at, word);
+  }
+  return at;
+}
+
+/// A full cycle of addresses in the cluster's window: 129 is odd.
+__device__ inline void lay_out(unsigned* ring) {
+  const unsigned first = remote_address(ring, rank());
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < words; i += 32) ring[i] = first + 4 * ((i + 129) % words);
+}
+
+template <Access ACCESS>
+__global__ void __launch_bounds__(32)
+    reach(unsigned distance, Walks walks, Stamp* taken, unsigned* left) {
+  __shared__ unsigned ring[words];
+  if constexpr (ACCESS == Access::load) {
+    lay_out(ring);
+  } else {
+    if (threadIdx.x == 0) ring[0] = 0;
+  }
+  cluster_sync();
+  if (rank() == 0 && threadIdx.x == 0) {
+    const unsigned word = remote_address(ring, distance);
+    unsigned at = ACCESS == Access::load ? word : 0;
+#pragma unroll 1
+    for (int w = 0; w < max_walks; ++w) {
+      const Stopwatch watch;
+      at = walk<ACCESS>(at, word, walks.links[w]);
+      watch.stop(taken[w]);
+    }
+    *left = at;
+  }
+  __syncwarp();
+  cluster_sync();
+  // What the accesses left behind; the chain's own end is of no interest but keeps its loads.
+  if (ACCESS != Access::load && rank() == distance && threadIdx.x == 0) *left = ring[0];
+}
+
+constexpr int pair_cluster = 16;  // the largest: the most pairs
+constexpr int pair_shorter = 64, pair_longer = 320;
+
+/// cycles[block * pair_cluster + peer], of the links by which the walks differ; 0: itself.
+template <int CLUSTER>
+__global__ void __launch_bounds__(32) reach_all(unsigned* cycles, unsigned* sm, unsigned* sink) {
+  __shared__ unsigned ring[words];
+  lay_out(ring);
+  if (threadIdx.x == 0) {
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm[blockIdx.x]));
+    cycles[blockIdx.x * CLUSTER + rank()] = 0;
+  }
+  unsigned at = 0;
+#pragma unroll 1
+  for (unsigned step = 0; step < CLUSTER * CLUSTER; ++step) {
+    const unsigned reader = step / CLUSTER, peer = step % CLUSTER;
+    cluster_sync();
+    if (reader != peer && rank() == reader && threadIdx.x == 0) {
+      unsigned took[3];
+      at = remote_address(ring, peer);
+#pragma unroll 1
+      for (int w = 0; w < 3; ++w) {
+        const long long begin = clock_now();
+        at = walk<Access::load>(at, 0, w == 2 ? pair_longer : pair_shorter);
+        took[w] = static_cast<unsigned>(clock_now() - begin);
+      }
+      cycles[blockIdx.x * CLUSTER + peer] = took[2] - took[1];
+    }
+    __syncwarp();
+  }
+  cluster_sync();
+  if (at == 1) *sink = at;  // never: addresses are even
+}
 
 using ReachKernel = void (*)(unsigned, Walks, Stamp*, unsigned*);
 ReachKernel kernel_of(Access a) {
@@ -29,27 +139,20 @@ ReachKernel kernel_of(Access a) {
 }
 
 Sampling one_pair(Access access, int cluster, unsigned distance, Stream stream) {
-  LaunchShape shape;
-  shape.grid = dim3(static_cast<unsigned>(cluster));
-  shape.block = dim3(32);
-  shape.cluster_blocks = static_cast<unsigned>(cluster);
   const ReachKernel kernel = kernel_of(access);
-  allow_launch(reinterpret_cast<const void*>(kernel), shape);
+  const LaunchShape shape = one_cluster(kernel, cluster, 32);
   auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
   auto left = std::make_shared<DeviceArray<unsigned>>(1);
   return [=] {
     const Walks walks{{shorter, shorter, longer}};
     launch(kernel, shape, stream, distance, walks, taken->data(), left->data());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    unsigned got = 0;
-    left->download(&got);
+    const Reading reading = slope_of_walks(stream, *taken, walks);
+    const unsigned got = first_of(*left);
     if (access != Access::load && got != 2 * shorter + longer) {
       throw std::runtime_error("the remote word holds " + std::to_string(got) + " after " +
                                std::to_string(2 * shorter + longer) + " additions");
     }
-    Stamp host[max_walks];
-    taken->download(host);
-    return slope_between(host[1], shorter, host[2], longer);
+    return reading;
   };
 }
 
@@ -75,22 +178,18 @@ double select(std::vector<double> values, const std::string& statistic) {
 
 Sampling all_pairs(const Statistic& wanted, const Device& device, Stream stream) {
   const auto kernel = reach_all<pair_cluster>;
-  const LaunchShape shape =
-      fill_device(reinterpret_cast<const void*>(kernel), pair_cluster, 32, 0, device);
+  LaunchShape shape = fill_device(kernel, pair_cluster, 32, 0, device);
   // More than one of these small blocks fits on an SM; a cluster spreads over as many as it has.
   const unsigned blocks =
       std::min(shape.grid.x, static_cast<unsigned>(device.sm_count) / pair_cluster * pair_cluster);
+  shape.grid = dim3(blocks);
   auto cycles = std::make_shared<DeviceArray<unsigned>>(std::size_t{blocks} * pair_cluster);
   auto sm = std::make_shared<DeviceArray<unsigned>>(blocks);
   auto sink = std::make_shared<DeviceArray<unsigned>>(1);
   return [=] {
-    LaunchShape s = shape;
-    s.grid = dim3(blocks);
-    launch(kernel, s, stream, cycles->data(), sm->data(), sink->data());
+    launch(kernel, shape, stream, cycles->data(), sm->data(), sink->data());
     AMASIA_CUDA(cudaStreamSynchronize(stream));
-    std::vector<unsigned> took(cycles->size()), on(blocks);
-    cycles->download(took.data());
-    sm->download(on.data());
+    const std::vector<unsigned> took = downloaded(*cycles), on = downloaded(*sm);
     std::vector<double> values;
     for (unsigned b = 0; b < blocks; ++b) {
       for (unsigned peer = 0; peer < pair_cluster; ++peer) {
@@ -112,33 +211,22 @@ Sampling all_pairs(const Statistic& wanted, const Device& device, Stream stream)
 
 // ---- Registration -------------------------------------------------------------------------------
 
-Point common(const Device& device, int cluster) {
-  Point p;
-  p.quantity = "latency";
-  p.unit = "cycles";
-  p.runs_from = 90;
-  p.unsupported = obstacle(cluster, 0, device);
-  return p;
-}
-
 std::vector<Point> points(const Device& device, Scope scope) {
   std::vector<Point> all;
   const auto add = [&](Access access, int cluster, int distance) {
-    Point p = common(device, cluster);
-    p.at = {{"access", name_of(access)},
-            {"cluster", std::to_string(cluster)},
-            {"distance", std::to_string(distance)}};
-    p.kernels = {{reinterpret_cast<const void*>(kernel_of(access)), 32, 0, cluster}};
-    if (access == Access::atomic_add) {
-      p.claims = {{"ATOM", "atom.shared::cluster", unroll}};
-    } else {
-      p.claims = {{"LD", "ld.shared::cluster", unroll}};
-    }
+    Point& p = add_cluster_point(all,
+                                 {{"access", name_of(access)},
+                                  {"cluster", std::to_string(cluster)},
+                                  {"distance", std::to_string(distance)}},
+                                 "latency", "cycles", Better::smaller,
+                                 kernel_use(kernel_of(access), 32, 0, cluster), device);
+    const bool atomic = access == Access::atomic_add;
+    p.claims = {
+        {atomic ? "ATOM" : "LD", atomic ? "atom.shared::cluster" : "ld.shared::cluster", unroll}};
     if (access == Access::load_add_store) p.claims.push_back({"ST", "st.shared::cluster", unroll});
     p.prepare = [=](const Device&, Stream stream) {
       return one_pair(access, cluster, static_cast<unsigned>(distance), stream);
     };
-    all.push_back(std::move(p));
   };
   for (const int cluster : {2, 4, 8, 16}) {
     for (int distance = cluster == 2 ? 0 : 1; distance < cluster; ++distance) {
@@ -149,15 +237,15 @@ std::vector<Point> points(const Device& device, Scope scope) {
   add(Access::atomic_add, 2, 1);
   for (const Statistic& s : statistics) {
     if (scope == Scope::quick && std::string(s.pairs) != "all") continue;
-    Point p = common(device, pair_cluster);
-    p.at = {{"access", "load"},
-            {"cluster", std::to_string(pair_cluster)},
-            {"pairs", s.pairs},
-            {"statistic", s.name}};
-    p.kernels = {{reinterpret_cast<const void*>(reach_all<pair_cluster>), 32, 0, pair_cluster}};
+    Point& p = add_cluster_point(all,
+                                 {{"access", "load"},
+                                  {"cluster", std::to_string(pair_cluster)},
+                                  {"pairs", s.pairs},
+                                  {"statistic", s.name}},
+                                 "latency", "cycles", Better::smaller,
+                                 kernel_use(reach_all<pair_cluster>, 32, 0, pair_cluster), device);
     p.claims = {{"LD", "ld.shared::cluster", unroll}};
     p.prepare = [s](const Device& d, Stream stream) { return all_pairs(s, d, stream); };
-    all.push_back(std::move(p));
   }
   return all;
 }

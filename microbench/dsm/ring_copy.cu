@@ -13,7 +13,6 @@
 // Words are random. Sums, and copies into poisoned memory, are checked in every launch; the check
 // itself must notice one word too few.
 
-#include <algorithm>
 #include <map>
 
 #include "microbench/dsm/ring_copy.cuh"
@@ -39,10 +38,8 @@ struct Case {
 
 template <Op OP, int WORDS>
 RingKernel kernel_of_ilp(int ilp) {
-  return ilp == 1   ? ring<OP, WORDS, 1, true>
-         : ilp == 2 ? ring<OP, WORDS, 2, true>
-         : ilp == 4 ? ring<OP, WORDS, 4, true>
-                    : ring<OP, WORDS, 8, true>;
+  return with_constant<1, 2, 4, 8>(
+      ilp, [](auto constant) -> RingKernel { return ring<OP, WORDS, constant.value, true>; });
 }
 template <Op OP>
 RingKernel kernel_of_width(const Case& c) {
@@ -60,8 +57,7 @@ RingKernel kernel_of(const Case& c) {
 
 Sampling circulate(const Case& c, const Device& device, Stream stream) {
   const RingKernel kernel = kernel_of(c);
-  const LaunchShape shape = fill_device(reinterpret_cast<const void*>(kernel), c.cluster, c.threads,
-                                        dynamic_bytes, device);
+  const LaunchShape shape = fill_device(kernel, c.cluster, c.threads, dynamic_bytes, device);
   auto taken = std::make_shared<DeviceArray<Stamp>>(1);
   auto mistakes = std::make_shared<Mistakes>(stream);
   const auto enqueue = [=](int rounds, unsigned missing = 0) {
@@ -82,25 +78,20 @@ Sampling circulate(const Case& c, const Device& device, Stream stream) {
 }
 
 void add(std::vector<Point>& points, const Case& c, const Device& device) {
-  Point p;
-  p.at = {{"op", name_of(c.op)},
-          {"cluster", std::to_string(c.cluster)},
-          {"threads", std::to_string(c.threads)},
-          {"ilp", std::to_string(c.ilp)},
-          {"width", std::to_string(4 * c.words)},
-          {"stride", std::to_string(c.stride)},
-          {"offset", std::to_string(c.offset)}};
-  p.quantity = "bandwidth";
-  p.unit = "GB/s";
-  p.larger_is_better = true;
-  p.runs_from = 90;
-  p.unsupported = obstacle(c.cluster, dynamic_bytes, device);
-  p.kernels = {{reinterpret_cast<const void*>(kernel_of(c)), c.threads, dynamic_bytes, c.cluster,
-                c.bytes_per_round()}};
+  Point& p = add_cluster_point(
+      points,
+      {{"op", name_of(c.op)},
+       {"cluster", std::to_string(c.cluster)},
+       {"threads", std::to_string(c.threads)},
+       {"ilp", std::to_string(c.ilp)},
+       {"width", std::to_string(4 * c.words)},
+       {"stride", std::to_string(c.stride)},
+       {"offset", std::to_string(c.offset)}},
+      "bandwidth", "GB/s", Better::larger,
+      kernel_use(kernel_of(c), c.threads, dynamic_bytes, c.cluster, c.bytes_per_round()), device);
   const bool push = c.op == Op::push;
   p.claims = {{push ? "ST" : "LD", push ? "st.shared::cluster" : "ld.shared::cluster", c.ilp}};
   p.prepare = [c](const Device& d, Stream stream) { return circulate(c, d, stream); };
-  points.push_back(std::move(p));
 }
 
 std::vector<Point> points(const Device& device, Scope scope) {
@@ -148,14 +139,9 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   for (const int cluster : cluster_sizes) {
     const auto p = best.find(std::to_string(cluster));
     if (p == best.end()) continue;
-    const double value = p->second->value;
-    found.push_back({{{"cluster", p->first}},
-                     "peak",
-                     "GB/s",
-                     value,
-                     value,
-                     value,
-                     "The best of the points with op=add: " + to_string(p->second->at)});
+    found.push_back(
+        single_finding({{"cluster", p->first}}, "peak", "GB/s", p->second->value,
+                       "The best of the points with op=add: " + to_string(p->second->at)));
   }
   return found;
 }

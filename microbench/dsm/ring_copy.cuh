@@ -97,8 +97,7 @@ __global__ void __launch_bounds__(most_threads, 1) ring(Ring run, Stamp* taken, 
   }
 
   cluster_sync();
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
 #pragma unroll 1
   for (int r = 0; r < run.rounds; ++r) {
 #pragma unroll
@@ -119,10 +118,7 @@ __global__ void __launch_bounds__(most_threads, 1) ring(Ring run, Stamp* taken, 
     }
     remote += run.step;
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(*taken);
   cluster_sync();  // what was pushed has arrived, and nobody's memory goes while it is read
 
   unsigned mistakes = 0;

@@ -7,9 +7,6 @@
 // bytes of both over the slope in time between two numbers of rounds, for each kind alone and for
 // both together. The words are random; sums of both kinds are checked over the first rounds.
 
-#include <algorithm>
-#include <map>
-
 #include "microbench/dsm/cluster.cuh"
 
 namespace amasia::dsm {
@@ -50,18 +47,13 @@ __global__ void __launch_bounds__(threads, 1) load_both(Mix run, Stamp* taken, u
   unsigned chunk = blockIdx.x % run.chunks;
   unsigned sum[4] = {};
   cluster_sync();
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
 #pragma unroll 1
   for (int r = 0; r < run.rounds; ++r) {
     uint4 v[DSM + L2];
     const unsigned* const from = run.global + std::size_t{chunk} * chunk_words + 4 * threadIdx.x;
 #pragma unroll
-    for (int k = 0; k < L2; ++k) {
-      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-                   : "l"(from + k * 4 * threads));
-    }
+    for (int k = 0; k < L2; ++k) v[k] = load_past_l1(from + k * 4 * threads);
 #pragma unroll
     for (int k = L2; k < DSM + L2; ++k) {
       AMASIA_SM90_ASM("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -79,10 +71,7 @@ __global__ void __launch_bounds__(threads, 1) load_both(Mix run, Stamp* taken, u
     if (chunk >= run.chunks) chunk %= run.chunks;
     remote += run.step;
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(*taken);
   cluster_sync();
   if (!run.check) {  // the sums must be used all the same
     if (sum[0] == 1 && sum[1] == 2 && sum[2] == 3 && sum[3] == 4) *wrong = 1;
@@ -118,8 +107,7 @@ const Case cases[] = {{4, 0, load_both<4, 0>}, {0, 4, load_both<0, 4>}, {4, 4, l
                       {2, 4, load_both<2, 4>}, {1, 4, load_both<1, 4>}, {4, 2, load_both<4, 2>}};
 
 Sampling load_mix(const Case& c, const Device& device, Stream stream) {
-  const LaunchShape shape =
-      fill_device(reinterpret_cast<const void*>(c.kernel), cluster, threads, dynamic_bytes, device);
+  const LaunchShape shape = fill_device(c.kernel, cluster, threads, dynamic_bytes, device);
   const std::size_t chunk_bytes =
       std::size_t{16} * threads * static_cast<unsigned>(std::max(c.l2, 1));
   const auto chunks = static_cast<unsigned>(device.l2_bytes / 4 / chunk_bytes);
@@ -150,18 +138,14 @@ std::vector<Point> points(const Device& device, Scope scope) {
   std::vector<Point> all;
   for (const Case& c : cases) {
     if (scope == Scope::quick && (c.dsm == 1 || c.l2 == 2)) continue;
-    Point p;
-    p.at = {{"dsm", std::to_string(c.dsm)}, {"l2", std::to_string(c.l2)}};
-    p.quantity = "bandwidth";
-    p.unit = "GB/s";
-    p.larger_is_better = true;
-    p.runs_from = 90;
-    p.unsupported = obstacle(cluster, dynamic_bytes, device);
-    p.kernels = {{reinterpret_cast<const void*>(c.kernel), threads, dynamic_bytes, cluster,
-                  std::size_t{16} * threads * static_cast<unsigned>(c.dsm + c.l2)}};
+    Point& p = add_cluster_point(
+        all, {{"dsm", std::to_string(c.dsm)}, {"l2", std::to_string(c.l2)}}, "bandwidth", "GB/s",
+        Better::larger,
+        kernel_use(c.kernel, threads, dynamic_bytes, cluster,
+                   std::size_t{16} * threads * static_cast<unsigned>(c.dsm + c.l2)),
+        device);
     p.claims = {{"LD", "ld.shared::cluster", c.dsm}, {"LDG", "ld.global", c.l2}};
     p.prepare = [c](const Device& d, Stream stream) { return load_mix(c, d, stream); };
-    all.push_back(std::move(p));
   }
   return all;
 }
@@ -176,13 +160,8 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   }
   if (dsm == 0 || l2 == 0 || both == 0) return {};
   const auto ratio = [&](const char* against, double of) {
-    return Finding{{{"against", against}},
-                   "bandwidth of both",
-                   "x",
-                   both / of,
-                   both / of,
-                   both / of,
-                   "The best mix over what the loads reach alone"};
+    return single_finding({{"against", against}}, "bandwidth of both", "x", both / of,
+                          "The best mix over what the loads reach alone");
   };
   return {ratio("the L2 alone", l2), ratio("the sum", dsm + l2)};
 }

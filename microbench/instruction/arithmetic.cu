@@ -15,21 +15,27 @@ constexpr int threads = 1024;
 constexpr int chains = 4;
 constexpr int copies = 64;
 
-AMASIA_PAIR(Add32, u32, "r", "add.u32 %0, %0, %1;")
-AMASIA_PAIR(Mad32, u32, "r", "mad.lo.u32 %0, %0, %2, %1;")
-AMASIA_PAIR(Min32, u32, "r", "min.u32 %0, %0, %1;")
-AMASIA_PAIR(Logic32, u32, "r", "lop3.b32 %0, %0, %1, %2, 0xe8;")
-AMASIA_PAIR(Dot4, u32, "r", "dp4a.u32.u32 %0, %0, %2, %1;")
-AMASIA_ROW(Reverse, u32, "r", "brev.b32 %0, %0;")
-AMASIA_ROW(Count, u32, "r", "popc.b32 %0, %0;")
-AMASIA_ROW(Find, u32, "r", "bfind.u32 %0, %0;")
-AMASIA_ROW(Convert, float, "f", "{.reg .s32 t; cvt.rzi.s32.f32 t, %0; mov.b32 %0, t;}")
-AMASIA_ROW(FmaHalves, u32, "r", "fma.rn.f16x2 %0, %0, %2, %3;")
-AMASIA_ROW(Add, float, "f", "add.f32 %0, %0, %2;")
-AMASIA_ROW(Fma, float, "f", "fma.rn.f32 %0, %0, %2, %3;")
-AMASIA_ROW_FROM(75, Tanh, float, "f", "tanh.approx.f32 %0, %0;")
-AMASIA_ROW(AddDouble, double, "d", "add.f64 %0, %0, %2;")
-AMASIA_ROW(FmaDouble, double, "d", "fma.rn.f64 %0, %0, %2, %3;")
+AMASIA_PAIR(Add32, u32, "r", "add.u32 %0, %0, %1;", copies, "", "add.u32", "total", "add")
+AMASIA_PAIR(Mad32, u32, "r", "mad.lo.u32 %0, %0, %2, %1;", copies, "", "mad.lo.u32", "IMAD", "mad")
+AMASIA_PAIR(Min32, u32, "r", "min.u32 %0, %0, %1;", copies, "", "min.u32", "total", "min")
+AMASIA_PAIR(Logic32, u32, "r", "lop3.b32 %0, %0, %1, %2, 0xe8;", copies, "", "lop3.b32", "total",
+            "lop3")
+AMASIA_PAIR(Dot4, u32, "r", "dp4a.u32.u32 %0, %0, %2, %1;", copies, "", "dp4a.u32.u32", "total",
+            "dp4a")
+AMASIA_ROW(Reverse, u32, "r", "brev.b32 %0, %0;", copies, "", "brev.b32", "total", "brev")
+AMASIA_ROW(Count, u32, "r", "popc.b32 %0, %0;", copies, "", "popc.b32", "POPC", "popc")
+AMASIA_ROW(Find, u32, "r", "bfind.u32 %0, %0;", copies, "", "bfind.u32", "FLO", "bfind")
+AMASIA_ROW(Convert, float, "f", "{.reg .s32 t; cvt.rzi.s32.f32 t, %0; mov.b32 %0, t;}", copies, "",
+           "cvt.rzi.s32.f32", "total", "cvt")
+AMASIA_ROW(FmaHalves, u32, "r", "fma.rn.f16x2 %0, %0, %2, %3;", copies, "", "fma.rn.f16x2", "total",
+           "fma")
+AMASIA_ROW(Add, float, "f", "add.f32 %0, %0, %2;", copies, "", "add.f32", "FADD", "add")
+AMASIA_ROW(Fma, float, "f", "fma.rn.f32 %0, %0, %2, %3;", copies, "", "fma.rn.f32", "FFMA", "fma")
+AMASIA_ROW_FROM(75, Tanh, float, "f", "tanh.approx.f32 %0, %0;", copies, "", "tanh.approx.f32",
+                "MUFU", "tanh")
+AMASIA_ROW(AddDouble, double, "d", "add.f64 %0, %0, %2;", copies, "", "add.f64", "DADD", "add")
+AMASIA_ROW(FmaDouble, double, "d", "fma.rn.f64 %0, %0, %2, %3;", copies, "", "fma.rn.f64", "DFMA",
+           "fma")
 
 template <class Row>
 __global__ void __launch_bounds__(threads)
@@ -48,8 +54,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
     __syncthreads();
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int i = 0; i < walks.links[w]; i += copies) {
 #pragma unroll
@@ -67,10 +72,7 @@ __global__ void __launch_bounds__(threads)
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (threadIdx.x == 0) watch.stop(taken[w]);
   }
 #pragma unroll
   for (int c = 0; c < chains; ++c) {
@@ -80,69 +82,45 @@ __global__ void __launch_bounds__(threads)
 }
 
 Sampling rate(ChainKernel kernel, const std::vector<std::uint64_t>& operands, Stream stream) {
-  auto in = std::make_shared<DeviceArray<std::uint64_t>>(operands.size());
-  in->upload(operands.data());
-  auto sink = std::make_shared<DeviceArray<std::uint64_t>>(2 * chains * threads);
-  auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
-  return [=] {
-    constexpr int shorter = 8 * copies, longer = 256 * copies;
-    kernel<<<1, threads, 0, stream>>>(in->data(), sink->data(), Walks{{copies, shorter, longer}},
-                                      taken->data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    Stamp host[max_walks];
-    taken->download(host);
-    Reading r = slope_between(host[1], shorter, host[2], longer);
+  const Sampling cycles = chain(kernel, operands, threads, 2 * chains * threads,
+                                Walks{{copies, 8 * copies, 256 * copies}}, stream);
+  return [cycles] {
+    Reading r = cycles();
     r.value = threads / r.value;
     return r;
   };
 }
 
 template <class Row>
-void add(std::vector<Point>& points, const char* ptx, const char* sass, const char* operation) {
-  Point p;
-  p.at = {{"ptx", ptx}};
-  p.quantity = "throughput";
-  p.unit = "instr/clk/SM";
-  p.larger_is_better = true;
+void add(std::vector<Point>& points) {
+  const RowInfo info = Row::info();
+  Point& p = add_point(points, {{"ptx", info.ptx}}, "throughput", "instr/clk/SM", Better::larger);
   p.runs_from = Row::from;
-  p.kernels = {{reinterpret_cast<const void*>(run_block<Row>), threads}};
-  Claim claim{sass, operation, copies};
-  claim.or_more = true;
-  p.claims = {claim};
+  p.kernels = {kernel_use(run_block<Row>, threads)};
+  p.claims = {at_least(copies, info.sass, info.operation)};
   p.copies = copies;
   p.prepare = [](const Device&, Stream stream) {
     return rate(run_block<Row>, operands_of<typename Row::Value>({}), stream);
   };
-  points.push_back(std::move(p));
+}
+
+template <class... Rows>
+std::vector<Point> rates_of() {
+  std::vector<Point> all;
+  (add<Rows>(all), ...);
+  return all;
 }
 
 std::vector<Point> points(const Device&, Scope) {
-  std::vector<Point> all;
-  add<Add32>(all, "add.u32", "total", "add");
-  add<Mad32>(all, "mad.lo.u32", "IMAD", "mad");
-  add<Min32>(all, "min.u32", "total", "min");
-  add<Logic32>(all, "lop3.b32", "total", "lop3");
-  add<Dot4>(all, "dp4a.u32.u32", "total", "dp4a");
-  add<Reverse>(all, "brev.b32", "total", "brev");
-  add<Count>(all, "popc.b32", "POPC", "popc");
-  add<Find>(all, "bfind.u32", "FLO", "bfind");
-  add<Convert>(all, "cvt.rzi.s32.f32", "total", "cvt");
-  add<FmaHalves>(all, "fma.rn.f16x2", "total", "fma");
-  add<Add>(all, "add.f32", "FADD", "add");
-  add<Fma>(all, "fma.rn.f32", "FFMA", "fma");
-  add<Tanh>(all, "tanh.approx.f32", "MUFU", "tanh");
-  add<AddDouble>(all, "add.f64", "DADD", "add");
-  add<FmaDouble>(all, "fma.rn.f64", "DFMA", "fma");
-  return all;
+  return rates_of<Add32, Mad32, Min32, Logic32, Dot4, Reverse, Count, Find, Convert, FmaHalves, Add,
+                  Fma, Tanh, AddDouble, FmaDouble>();
 }
 
 const bool registered = register_microbenchmark(
     {"instruction/arithmetic", "How many instructions of a kind does one SM start per cycle?",
      "One block of 1024 threads, four chains per thread, 64 instructions per iteration, operands "
      "unknown to the compiler; threads over cycles per instruction, from the slope over two "
-     "lengths "
-     "in one launch, the clock read between barriers of the block.",
+     "lengths in one launch, the clock read between barriers of the block.",
      points});
 
 }  // namespace

@@ -14,16 +14,10 @@
 
 #include <cuda_fp16.h>
 
-#include <cstdint>
 #include <cstring>
-#include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
-#include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 
 namespace amasia::instruction {
 
@@ -37,25 +31,44 @@ constexpr int compiled_for = __CUDA_ARCH__ / 10;
 constexpr int compiled_for = 0;  // the host, which runs no link
 #endif
 
+/// What the operands of a row are drawn from: x and y, a and b, uniformly. Without a range (low =
+/// high) integers have all bits random and floating-point numbers lie between 1/2 and 1.
+struct Ranges {
+  double x_low = 0, x_high = 0;
+  double a_low = 0, a_high = 0;
+  bool half = false;  // 16 bits are a floating-point number
+};
+constexpr Ranges half{0, 0, 0, 0, true};
+
+struct RowInfo {
+  std::string section;  // of the paper's table
+  std::string ptx;      // the instruction
+  /// An instruction that one copy holds at least once, in machine code and in PTX.
+  std::string sass = "total", operation = "total";
+  Ranges ranges{};
+  std::string remark{};
+};
+
 // LETTER: the constraint of the type. TEXT: %0 the chain, read and written; %1 the value before
-// (PAIR) or another operand; %2, %3 operands; %4 a guard. Macros, because an asm statement cannot
-// be passed another way.
-#define AMASIA_LINK(NAME, FROM, IS_PAIR, TYPE, LETTER, TEXT)                              \
+// (PAIR) or another operand; %2, %3 operands; %4 a guard. COPIES: instructions per iteration, so
+// many that the loop itself is small beside them, so few that the code stays in the instruction
+// cache. Behind them the members of RowInfo. Macros, because an asm statement cannot be passed
+// another way.
+#define AMASIA_LINK(NAME, FROM, IS_PAIR, TYPE, LETTER, TEXT, COPIES, ...)                 \
   struct NAME {                                                                           \
     using Value = TYPE;                                                                   \
-    enum : int { pair = IS_PAIR, from = FROM };                                           \
+    enum : int { pair = IS_PAIR, from = FROM, per_loop = COPIES };                        \
+    static RowInfo info() { return {__VA_ARGS__}; }                                       \
     static __device__ void link(Value& x, Value y, Value a, Value b, unsigned guard) {    \
       if constexpr (compiled_for >= FROM) {                                               \
         asm volatile(TEXT : "+" LETTER(x) : LETTER(y), LETTER(a), LETTER(b), "r"(guard)); \
       }                                                                                   \
     }                                                                                     \
   };
-#define AMASIA_ROW(NAME, TYPE, LETTER, TEXT) AMASIA_LINK(NAME, 70, 0, TYPE, LETTER, TEXT)
-#define AMASIA_PAIR(NAME, TYPE, LETTER, TEXT) AMASIA_LINK(NAME, 70, 1, TYPE, LETTER, TEXT)
-#define AMASIA_ROW_FROM(FROM, NAME, TYPE, LETTER, TEXT) \
-  AMASIA_LINK(NAME, FROM, 0, TYPE, LETTER, TEXT)
-#define AMASIA_PAIR_FROM(FROM, NAME, TYPE, LETTER, TEXT) \
-  AMASIA_LINK(NAME, FROM, 1, TYPE, LETTER, TEXT)
+#define AMASIA_ROW(NAME, ...) AMASIA_LINK(NAME, 70, 0, __VA_ARGS__)
+#define AMASIA_PAIR(NAME, ...) AMASIA_LINK(NAME, 70, 1, __VA_ARGS__)
+#define AMASIA_ROW_FROM(FROM, NAME, ...) AMASIA_LINK(NAME, FROM, 0, __VA_ARGS__)
+#define AMASIA_PAIR_FROM(FROM, NAME, ...) AMASIA_LINK(NAME, FROM, 1, __VA_ARGS__)
 #define AMASIA_GUARDED(TEXT) "{.reg .pred p; setp.ne.u32 p, %4, 0; @p " TEXT "}"
 
 constexpr int lanes = 32;
@@ -81,8 +94,7 @@ __global__ void __launch_bounds__(lanes)
   }
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int i = 0; i < walks.links[w]; i += COPIES) {
 #pragma unroll
@@ -99,10 +111,7 @@ __global__ void __launch_bounds__(lanes)
         }
       }
     }
-    if (threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (threadIdx.x == 0) watch.stop(taken[w]);
   }
 #pragma unroll
   for (int c = 0; c < CHAINS; ++c) {
@@ -110,23 +119,6 @@ __global__ void __launch_bounds__(lanes)
     *reinterpret_cast<Value*>(sink + (2 * c + 1) * lanes + threadIdx.x) = y[c];
   }
 }
-
-/// What the operands of a row are drawn from: x and y, a and b, uniformly. Without a range (low =
-/// high) integers have all bits random and floating-point numbers lie between 1/2 and 1.
-struct Ranges {
-  double x_low = 0, x_high = 0;
-  double a_low = 0, a_high = 0;
-  bool half = false;  // 16 bits are a floating-point number
-};
-
-struct RowInfo {
-  std::string section;  // of the paper's table
-  std::string ptx;      // the instruction
-  /// An instruction that one copy holds at least once, in machine code and in PTX.
-  std::string sass = "total", operation = "total";
-  Ranges ranges{};
-  std::string remark{};
-};
 
 template <class Value>
 std::uint64_t drawn(std::mt19937_64& random, double low, double high, bool half) {
@@ -160,52 +152,50 @@ std::vector<std::uint64_t> operands_of(const Ranges& r) {
 
 using ChainKernel = void (*)(const std::uint64_t*, std::uint64_t*, Walks, Stamp*);
 
-/// Walks one iteration to warm, then 8, then enough for a few hundred ticks of the global timer.
-inline Sampling chain(ChainKernel kernel, const std::vector<std::uint64_t>& operands, int copies,
-                      Stream stream) {
+/// Walks of one block; `results`: words that it stores.
+inline Sampling chain(ChainKernel kernel, const std::vector<std::uint64_t>& operands, int threads,
+                      int results, const Walks& walks, Stream stream) {
   auto in = std::make_shared<DeviceArray<std::uint64_t>>(operands.size());
   in->upload(operands.data());
-  auto sink = std::make_shared<DeviceArray<std::uint64_t>>(2 * side_by_side * lanes);
+  auto sink = std::make_shared<DeviceArray<std::uint64_t>>(results);
   auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
   return [=] {
-    const int shorter = 8 * copies;
-    const int longer = (copies >= 32 ? 2048 : 512) * copies;
-    kernel<<<1, lanes, 0, stream>>>(in->data(), sink->data(), Walks{{copies, shorter, longer}},
-                                    taken->data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    Stamp host[max_walks];
-    taken->download(host);
-    return slope_between(host[1], shorter, host[2], longer);
+    kernel<<<1, threads, 0, stream>>>(in->data(), sink->data(), walks, taken->data());
+    return slope_of_walks(stream, *taken, walks);
   };
 }
 
-/// Both points of a row. COPIES: instructions per iteration, so many that the loop itself is small
-/// beside them, so few that the code stays in the instruction cache.
-template <class Row, int COPIES = 128>
-void add_row(std::vector<Point>& points, const RowInfo& info) {
+/// Both points of a row.
+template <class Row>
+void add_row(std::vector<Point>& points) {
+  constexpr int copies = Row::per_loop;
+  const RowInfo info = Row::info();
+  // One iteration to warm, then 8, then enough for a few hundred ticks of the global timer.
+  const Walks walks{{copies, 8 * copies, (copies >= 32 ? 2048 : 512) * copies}};
   const auto add = [&](const char* sequence, const char* quantity, ChainKernel kernel) {
-    Point p;
-    p.at = {{"section", info.section}, {"ptx", info.ptx}, {"sequence", sequence}};
-    p.quantity = quantity;
-    p.unit = "cycles";
+    Point& p =
+        add_point(points, {{"section", info.section}, {"ptx", info.ptx}, {"sequence", sequence}},
+                  quantity, "cycles");
     p.runs_from = Row::from;
     p.remark = info.remark;
-    p.kernels = {{reinterpret_cast<const void*>(kernel), lanes}};
-    Claim claim{info.sass, info.operation, COPIES};
-    if (info.ranges.half && kernel == run_chain<Row, side_by_side, COPIES>) {
-      claim.count = COPIES / 2;  // two chains, packed
-    }
-    claim.or_more = true;
-    p.claims = {claim};
-    p.copies = COPIES;
-    p.prepare = [kernel, ranges = info.ranges](const Device&, Stream stream) {
-      return chain(kernel, operands_of<typename Row::Value>(ranges), COPIES, stream);
+    p.kernels = {kernel_use(kernel, lanes)};
+    const bool packed = info.ranges.half && kernel == run_chain<Row, side_by_side, copies>;
+    p.claims = {at_least(packed ? copies / 2 : copies, info.sass, info.operation)};
+    p.copies = copies;
+    p.prepare = [kernel, ranges = info.ranges, walks](const Device&, Stream stream) {
+      return chain(kernel, operands_of<typename Row::Value>(ranges), lanes,
+                   2 * side_by_side * lanes, walks, stream);
     };
-    points.push_back(std::move(p));
   };
-  add("dependent", "latency", run_chain<Row, 1, COPIES>);
-  add("independent", "interval", run_chain<Row, side_by_side, COPIES>);
+  add("dependent", "latency", run_chain<Row, 1, copies>);
+  add("independent", "interval", run_chain<Row, side_by_side, copies>);
+}
+
+template <class... Rows>
+std::vector<Point> points_of() {
+  std::vector<Point> all;
+  (add_row<Rows>(all), ...);
+  return all;
 }
 
 /// The same for every file of the table.

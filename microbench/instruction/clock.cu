@@ -8,11 +8,7 @@
 // instruction as the paper forms it, the difference less that of n = 0, over n, which can be
 // anything. What an addition costs is in instruction/add_multiply.
 
-#include <memory>
-
-#include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 
 namespace amasia::instruction {
 namespace {
@@ -61,47 +57,32 @@ Sampling difference(Kernel kernel, Stream stream) {
   auto taken = std::make_shared<DeviceArray<long long>>(1);
   return [=] {
     kernel<<<1, 1, 0, stream>>>(operands->data(), sink->data(), 2, taken->data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    long long cycles = 0;
-    taken->download(&cycles);
-    Reading r;
-    r.value = static_cast<double>(cycles);
-    r.cycles = r.value;
-    return r;
+    finish(stream);
+    const auto cycles = static_cast<double>(first_of(*taken));
+    return Reading{cycles, cycles};
   };
 }
 
 template <int N, bool WIDE>
 void add(std::vector<Point>& points) {
-  Point p;
-  p.at = {{"clock", WIDE ? "64" : "32"}, {"instructions", std::to_string(N)}};
-  p.quantity = "difference";
-  p.unit = "cycles";
-  p.kernels = {{reinterpret_cast<const void*>(between_reads<N, WIDE>), 1}};
-  Claim reads_and_additions{"total", "total", N + 2};
-  reads_and_additions.or_more = true;
-  p.claims = {reads_and_additions};
+  Point& p = add_point(points, {{"clock", WIDE ? "64" : "32"}, {"instructions", std::to_string(N)}},
+                       "difference", "cycles");
+  p.kernels = {kernel_use(between_reads<N, WIDE>, 1)};
+  p.claims = {at_least(N + 2, "total", "total")};  // additions and reads
   p.prepare = [](const Device&, Stream stream) {
     return difference(between_reads<N, WIDE>, stream);
   };
-  points.push_back(std::move(p));
 }
 
-template <bool WIDE>
+template <bool WIDE, int... N>
 void add_all(std::vector<Point>& points) {
-  add<0, WIDE>(points);
-  add<1, WIDE>(points);
-  add<2, WIDE>(points);
-  add<3, WIDE>(points);
-  add<4, WIDE>(points);
-  add<8, WIDE>(points);
+  (add<N, WIDE>(points), ...);
 }
 
 std::vector<Point> points(const Device&, Scope) {
   std::vector<Point> all;
-  add_all<true>(all);
-  add_all<false>(all);
+  add_all<true, 0, 1, 2, 3, 4, 8>(all);
+  add_all<false, 0, 1, 2, 3, 4, 8>(all);
   return all;
 }
 
@@ -114,9 +95,10 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
       if (n == 0 || value_of(p.at, "clock") != value_of(none.at, "clock")) continue;
       const double each = (p.value - none.value) / n;
       if (!(each > 0)) continue;  // it happens, and is no cost
-      found.push_back({p.at, "cpi", "cycles", each, each, each,
-                       "The difference of two clock reads less that without an instruction between "
-                       "them, over the number of additions"});
+      found.push_back(single_finding(
+          p.at, "cpi", "cycles", each,
+          "The difference of two clock reads less that without an instruction between them, over "
+          "the number of additions"));
     }
   }
   return found;

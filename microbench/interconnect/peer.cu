@@ -15,14 +15,7 @@
 // op=both: op=copy of both directions of a pair at once, a row per pair: the bytes of both over the
 // time until both have arrived.
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "harness/microbenchmark.hpp"
-#include "variants/device/cuda.hpp"
+#include "microbench/walks.cuh"
 
 namespace amasia {
 namespace {
@@ -116,8 +109,7 @@ std::shared_ptr<Transfer> prepared(int from, int to, Op op, std::size_t bytes) {
     t->source = DeviceBytes(bytes);
     fill_random<<<load_blocks, block_threads>>>(static_cast<unsigned*>(t->source.data()),
                                                 bytes / sizeof(unsigned));
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaDeviceSynchronize());
+    finish(nullptr);
   }
   const OnDevice on(to);
   t->target = DeviceBytes(bytes);
@@ -144,18 +136,15 @@ void move(const Transfer& t) {
 void poison(const Transfer& t) {
   const OnDevice receiver(t.to);
   t.target.poison(*t.stream);
-  AMASIA_CUDA(cudaMemsetAsync(t.wrong.data(), 0, sizeof(unsigned), *t.stream));
 }
 
 /// Throws when what arrived is not the source.
 void check(const Transfer& t) {
   const OnDevice receiver(t.to);
-  count_wrong<<<load_blocks, block_threads, 0, *t.stream>>>(
-      static_cast<const unsigned*>(t.target.data()), t.bytes / sizeof(unsigned), t.wrong.data());
-  AMASIA_CUDA(cudaGetLastError());
-  AMASIA_CUDA(cudaStreamSynchronize(*t.stream));
-  unsigned wrong = 0;
-  t.wrong.download(&wrong);
+  const unsigned wrong = counted(*t.stream, t.wrong, [&](unsigned* count) {
+    count_wrong<<<load_blocks, block_threads, 0, *t.stream>>>(
+        static_cast<const unsigned*>(t.target.data()), t.bytes / sizeof(unsigned), count);
+  });
   if (wrong != 0) throw std::runtime_error(std::to_string(wrong) + " words arrived wrong");
 }
 
@@ -193,20 +182,14 @@ Sampling transfer(int from, int to, Op op, std::size_t bytes) {
     for (const auto& t : all) check(*t);
     float ms = 0;
     AMASIA_CUDA(cudaEventElapsedTime(&ms, *first.start, *first.stop));
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.value = static_cast<double>(first.bytes * all.size()) / *r.time_ns;
-    return r;
+    return of_time(1e6 * ms, static_cast<double>(first.bytes * all.size()) / (1e6 * ms));
   };
 }
 
-Point point_of(const std::string& from, const std::string& to, const char* op) {
-  Point p;
-  p.at = {{"from", from}, {"to", to}, {"op", op}};
-  p.quantity = "bandwidth";
-  p.unit = "GB/s";
-  p.larger_is_better = true;
-  return p;
+Point& add(std::vector<Point>& points, const std::string& from, const std::string& to,
+           const char* op) {
+  return add_point(points, {{"from", from}, {"to", to}, {"op", op}}, "bandwidth", "GB/s",
+                   Better::larger);
 }
 
 constexpr std::pair<Op, const char*> ops[] = {
@@ -216,29 +199,26 @@ constexpr std::pair<Op, const char*> ops[] = {
 std::vector<Point> points(const Device& device, Scope scope) {
   std::string reason;
   const int gpus = device_count(reason);
-  if (gpus < 2) {
-    Point none = point_of("-", "-", "copy");
-    none.unsupported = gpus == 1 ? "there is one GPU, a pair needs two" : "no GPU: " + reason;
-    return {none};
-  }
   std::vector<Point> all;
+  if (gpus < 2) {
+    add(all, "-", "-", "copy").unsupported =
+        gpus == 1 ? "there is one GPU, a pair needs two" : "no GPU: " + reason;
+  }
   for (int from = 0; from < gpus; ++from) {
     for (int to = 0; to < gpus; ++to) {
       if (from == to || (scope == Scope::quick && from + to > 1)) continue;
       for (const auto& [op, name] : ops) {
         if (op == Op::both && from > to) continue;
-        Point p = point_of(std::to_string(from), std::to_string(to), name);
+        Point& p = add(all, std::to_string(from), std::to_string(to), name);
         const bool load = op == Op::load;
         // What checks a copy by the driver's own engine reads every word once.
-        const void* kernel = load ? reinterpret_cast<const void*>(load_words)
-                                  : reinterpret_cast<const void*>(count_wrong);
-        p.kernels = {{kernel, static_cast<int>(block_threads)}};
+        p.kernels = {load ? kernel_use(load_words, block_threads)
+                          : kernel_use(count_wrong, block_threads)};
         p.claims = {{"LDG", "ld.global", 1}, {"STG", "st.global", load ? 1 : 0}};
         const std::size_t bytes = std::min(most_bytes, device.memory_bytes / 16);
         p.prepare = [from, to, op = op, bytes](const Device&, Stream) {
           return transfer(from, to, op, bytes);
         };
-        all.push_back(std::move(p));
       }
     }
   }

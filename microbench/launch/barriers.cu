@@ -12,11 +12,7 @@
 
 #include <cooperative_groups.h>
 
-#include <memory>
-
-#include "microbench/walks.cuh"
-#include "variants/device/launch.hpp"
-#include "variants/ptx/cluster.cuh"
+#include "microbench/dsm/cluster.cuh"
 
 namespace amasia {
 namespace {
@@ -29,8 +25,7 @@ template <Barrier BARRIER>
 __global__ void __launch_bounds__(1024) synchronise(Walks walks, Stamp* taken) {
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int i = 0; i < walks.links[w]; ++i) {
       if constexpr (BARRIER == Barrier::grid) {
@@ -49,10 +44,7 @@ __global__ void __launch_bounds__(1024) synchronise(Walks walks, Stamp* taken) {
         }
       }
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(taken[w]);
   }
 }
 
@@ -73,33 +65,20 @@ struct Case {
 
 Sampling synchronised(const Case& c, const Device& device, Stream stream) {
   const SyncKernel kernel = kernel_of(c.barrier);
-  LaunchShape shape;
-  shape.block = dim3(static_cast<unsigned>(c.threads));
-  shape.cluster_blocks = static_cast<unsigned>(c.cluster);
-  shape.cooperative = c.barrier == Barrier::grid;
-  shape.grid = dim3(1);
+  // In clusters more than half of the shared memory: one block per SM.
+  LaunchShape shape = c.cluster > 1 ? dsm::fill_device(kernel, c.cluster, c.threads,
+                                                       device.shared_per_sm / 2, device)
+                                    : dsm::one_cluster(kernel, 1, c.threads);
   if (c.barrier == Barrier::grid) {
+    shape.cooperative = true;
     shape.grid = dim3(static_cast<unsigned>(device.sm_count * c.per_sm));
-  } else if (c.cluster > 1) {
-    // More than half of the shared memory: one block per SM.
-    shape.dynamic_shared_bytes = device.shared_per_sm / 2;
-  }
-  allow_launch(reinterpret_cast<const void*>(kernel), shape);
-  if (c.cluster > 1) {
-    shape.grid = dim3(static_cast<unsigned>(
-        resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count)));
-    if (shape.grid.x == 0) {
-      throw std::runtime_error("no cluster of " + std::to_string(c.cluster) + " blocks fits");
-    }
   }
   auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
   return [=] {
     const int shorter = 4, longer = c.barrier == Barrier::grid ? 16 : 128;
-    launch(kernel, shape, stream, Walks{{shorter, shorter, longer}}, taken->data());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    Stamp host[max_walks];
-    taken->download(host);
-    return slope_between(host[1], shorter * unroll, host[2], longer * unroll);
+    const Walks walks{{shorter, shorter, longer}};
+    launch(kernel, shape, stream, walks, taken->data());
+    return slope_of_walks(stream, *taken, walks, unroll);
   };
 }
 
@@ -107,26 +86,24 @@ std::vector<Point> points(const Device& device, Scope scope) {
   const bool full = scope == Scope::full;
   std::vector<Point> all;
   const auto add = [&](Case c) {
-    Point p;
     const bool grid = c.barrier == Barrier::grid, block = c.barrier == Barrier::block;
-    p.at = {{"scope", block  ? "block"
-                      : grid ? "grid"
-                             : "cluster"},
-            {"order", c.barrier == Barrier::relaxed ? "relaxed" : "acq_rel"},
-            {"threads", std::to_string(c.threads)}};
+    Point& p = add_point(all,
+                         {{"scope", block  ? "block"
+                                    : grid ? "grid"
+                                           : "cluster"},
+                          {"order", c.barrier == Barrier::relaxed ? "relaxed" : "acq_rel"},
+                          {"threads", std::to_string(c.threads)}},
+                         "latency", "cycles");
     if (grid) p.at.push_back({"blocks", std::to_string(c.per_sm)});
     if (!grid && !block) p.at.push_back({"cluster", std::to_string(c.cluster)});
-    p.quantity = "latency";
-    p.unit = "cycles";
     p.runs_from = grid || block ? 0 : 90;
+    p.unsupported = dsm::obstacle(c.cluster, 0, device);
     if (grid && !device.cooperative_launch) {
       p.unsupported = "the device has no cooperative launch";
-    } else if (c.cluster > 8 && device.compute_capability >= 120) {
-      p.unsupported = "clusters of more than 8 blocks exist on compute capability 9.0 and 10.x";
     } else if (c.threads * c.per_sm > device.max_threads_per_sm) {
       p.unsupported = "more threads than an SM holds";
     }
-    p.kernels = {{reinterpret_cast<const void*>(kernel_of(c.barrier)), c.threads, 0, c.cluster}};
+    p.kernels = {kernel_use(kernel_of(c.barrier), c.threads, 0, c.cluster)};
     if (grid) {
       p.claims = {{"ATOM", "atom", 1}};  // the arrival, by one thread of each block
     } else if (block) {
@@ -138,7 +115,6 @@ std::vector<Point> points(const Device& device, Scope scope) {
       if (c.barrier == Barrier::relaxed) p.claims.push_back({"MEMBAR", "membar", 0});
     }
     p.prepare = [c](const Device& d, Stream stream) { return synchronised(c, d, stream); };
-    all.push_back(std::move(p));
   };
   for (const int threads : {32, 64, 128, 256, 512, 1024}) {
     if (full || threads == 32 || threads == 1024) add({Barrier::block, threads});

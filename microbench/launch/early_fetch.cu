@@ -14,14 +14,10 @@
 // data come from memory: successive launches walk through 1 GiB, an eighth of the memory where that
 // is less. A block that reads before its predecessor is done stores a number that fails the check.
 
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-
 #include "microbench/walks.cuh"
 #include "variants/device/dependent_launch.cuh"
 #include "variants/device/prepared_run.hpp"
-#include "variants/ptx/prefetch.cuh"
+#include "variants/ptx/global_memory.cuh"
 
 namespace amasia {
 namespace {
@@ -51,9 +47,7 @@ __global__ void __launch_bounds__(fetch_threads)
   const auto fetch = [&] {
 #pragma unroll
     for (int k = 0; k < WORDS; ++k) {
-      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-                   : "l"(mine + 16 * (fetch_threads * k + threadIdx.x)));
+      v[k] = load_past_l1(mine + 16 * (fetch_threads * k + threadIdx.x));
     }
   };
   admit_successor();
@@ -113,30 +107,22 @@ class FetchChain {
     longer_ = chain(many_launches);
   }
   Reading sample(Stream stream) const {
-    Reading r;
     const double less = time_ns(*shorter_, few_launches, stream);
-    r.time_ns = (time_ns(*longer_, many_launches, stream) - less) / (many_launches - few_launches);
-    r.value = 1e-3 * *r.time_ns;
-    return r;
+    const double more = time_ns(*longer_, many_launches, stream);
+    const double one = (more - less) / (many_launches - few_launches);
+    return of_time(one, 1e-3 * one);
   }
 
  private:
   double time_ns(const PreparedRun& run, int count, Stream stream) const {
-    const OwnedEvent start, stop;
-    run.enqueue(stream);  // warm, and the host is ahead
-    AMASIA_CUDA(cudaEventRecord(start, stream));
-    run.enqueue(stream);
-    AMASIA_CUDA(cudaEventRecord(stop, stream));
-    AMASIA_CUDA(cudaEventSynchronize(stop));
-    std::vector<int> words(stored_->size());
-    stored_->download(words.data());
+    // Warm, and the host is ahead.
+    const double ms = ceilings::warm_milliseconds(stream, [&] { run.enqueue(stream); });
+    const std::vector<int> words = downloaded(*stored_);
     const auto half = static_cast<std::ptrdiff_t>(words.size() / 2);
     const auto last = words.begin() + count % 2 * half;
     if (std::count(last, last + half, count) != half) {
       throw std::runtime_error("a block read before the launch in front of it was done");
     }
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
     return 1e6 * ms;
   }
 
@@ -148,14 +134,13 @@ template <int WORDS>
 void add_fetches(std::vector<Point>& all, LaunchMode mode, Fetch way) {
   const FetchKernel kernel = kernel_of<WORDS>(way);
   constexpr int bytes = 16 * WORDS * fetch_threads;
-  Point p;
-  p.at = {{"launch", mode == LaunchMode::graph ? "graph" : "stream"},
-          {"way", name_of(way)},
-          {"bytes", std::to_string(bytes)}};
-  p.quantity = "time per launch";
-  p.unit = "us";
+  Point& p = add_point(all,
+                       {{"launch", mode == LaunchMode::graph ? "graph" : "stream"},
+                        {"way", name_of(way)},
+                        {"bytes", std::to_string(bytes)}},
+                       "time per launch", "us");
   p.runs_from = way == Fetch::plain ? 0 : 90;
-  p.kernels = {{reinterpret_cast<const void*>(kernel), fetch_threads}};
+  p.kernels = {kernel_use(kernel, fetch_threads)};
   p.claims = {{"LDG", "ld.global", WORDS + 1, false}};
   if (way != Fetch::plain) p.claims.push_back({"ACQBULK", "griddepcontrol.wait", 1, false});
   if (way == Fetch::prefetch_first) p.claims.push_back({"CCTL", "prefetch", 1, false});
@@ -164,7 +149,6 @@ void add_fetches(std::vector<Point>& all, LaunchMode mode, Fetch way) {
         std::make_shared<FetchChain>(kernel, way != Fetch::plain, bytes, mode, d, stream);
     return [=] { return chain->sample(stream); };
   };
-  all.push_back(std::move(p));
 }
 
 std::vector<Point> points(const Device&, Scope scope) {

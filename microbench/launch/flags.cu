@@ -15,13 +15,7 @@
 // `where=any two SMs`: the first SM and the one half of the device further, for GPUs without
 //   clusters.
 
-#include <algorithm>
-#include <memory>
-#include <vector>
-
-#include "microbench/walks.cuh"
-#include "variants/device/launch.hpp"
-#include "variants/ptx/cluster.cuh"
+#include "microbench/dsm/cluster.cuh"
 
 namespace amasia {
 namespace {
@@ -87,8 +81,7 @@ __global__ void __launch_bounds__(32)
   unsigned token = 0, hop = 0;
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
     const unsigned last = hop + 2 * static_cast<unsigned>(walks.links[w]);
 #pragma unroll 1
     while (hop < last) {
@@ -111,10 +104,7 @@ __global__ void __launch_bounds__(32)
         token = FLAG ? look<false>(&line->token) : token + 1;
       }
     }
-    if (role == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (role == 0) watch.stop(taken[w]);
   }
   if (role == 0) board->end = token;
 }
@@ -123,13 +113,11 @@ using ExchangeKernel = void (*)(unsigned, unsigned, Walks, Board*, Stamp*);
 ExchangeKernel kernel_of(bool flag) { return flag ? exchange<true> : exchange<false>; }
 
 enum class Where { one_sm, one_gpc, nearest_gpc, furthest_gpc, any };
-constexpr const char* name_of(Where w) {
-  return w == Where::one_sm         ? "one SM"
-         : w == Where::one_gpc      ? "one GPC"
-         : w == Where::nearest_gpc  ? "nearest GPC"
-         : w == Where::furthest_gpc ? "furthest GPC"
-                                    : "any two SMs";
-}
+constexpr std::pair<Where, const char*> places[] = {{Where::one_sm, "one SM"},
+                                                    {Where::one_gpc, "one GPC"},
+                                                    {Where::nearest_gpc, "nearest GPC"},
+                                                    {Where::furthest_gpc, "furthest GPC"},
+                                                    {Where::any, "any two SMs"}};
 constexpr bool needs_clusters(Where w) { return w != Where::one_sm && w != Where::any; }
 
 struct Pair {
@@ -139,20 +127,14 @@ struct Pair {
 /// SMs as they are met, block by block: with `clustered` in clusters that run at the same time.
 std::vector<unsigned> sms_seen(bool clustered, const Device& device, Stream stream) {
   const auto kernel = clustered ? list_sms<true> : list_sms<false>;
-  LaunchShape shape;
-  shape.block = dim3(1024);
-  shape.cluster_blocks = clustered ? cluster : 1;
-  shape.dynamic_shared_bytes = device.shared_per_sm / 2;  // one block per SM
-  allow_launch(reinterpret_cast<const void*>(kernel), shape);
-  shape.grid = dim3(static_cast<unsigned>(
-      resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count)));
-  if (shape.grid.x == 0) throw std::runtime_error("no cluster of 16 blocks fits");
+  const LaunchShape shape =
+      dsm::fill_device(kernel, clustered ? static_cast<int>(cluster) : 1, 1024,
+                       device.shared_per_sm / 2,  // one block per SM
+                       device);
   const DeviceArray<unsigned> sm(shape.grid.x);
   launch(kernel, shape, stream, sm.data());
-  AMASIA_CUDA(cudaStreamSynchronize(stream));
-  std::vector<unsigned> on(shape.grid.x);
-  sm.download(on.data());
-  return on;
+  finish(stream);
+  return downloaded(sm);
 }
 
 /// Passes the token; throws when it got lost.
@@ -165,10 +147,10 @@ class Exchange {
 
   Reading hop(Pair pair) const {
     AMASIA_CUDA(cudaMemsetAsync(board_.data(), 0, board_.bytes(), stream_));
-    kernel_<<<blocks_, 32, 0, stream_>>>(pair.first, pair.second, Walks{{shorter, shorter, longer}},
-                                         board_.data(), taken_.data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
+    const Walks walks{{shorter, shorter, longer}};
+    kernel_<<<blocks_, 32, 0, stream_>>>(pair.first, pair.second, walks, board_.data(),
+                                         taken_.data());
+    const Reading reading = slope_of_walks(stream_, taken_, walks, 2);
     const auto after = std::make_unique<Board>();
     board_.download(after.get());
     constexpr unsigned hops = 2 * (2 * shorter + longer);
@@ -176,9 +158,7 @@ class Exchange {
       throw std::runtime_error("the token is " + std::to_string(after->end) + " after " +
                                std::to_string(hops) + " hops");
     }
-    Stamp host[max_walks];
-    taken_.download(host);
-    return slope_between(host[1], 2 * shorter, host[2], 2 * longer);
+    return reading;
   }
 
  private:
@@ -218,23 +198,19 @@ Sampling hand_over(Where where, bool flag, const Device& device, Stream stream) 
 
 std::vector<Point> points(const Device& device, Scope scope) {
   std::vector<Point> all;
-  for (const Where where :
-       {Where::one_sm, Where::one_gpc, Where::nearest_gpc, Where::furthest_gpc, Where::any}) {
+  for (const auto& [where, name] : places) {
     for (const bool flag : {true, false}) {
       if (scope == Scope::quick && !flag) continue;
-      Point p;
-      p.at = {{"where", name_of(where)}, {"carry", flag ? "flag" : "word"}};
-      p.quantity = "latency";
-      p.unit = "cycles";
+      Point& p =
+          add_point(all, {{"where", name}, {"carry", flag ? "flag" : "word"}}, "latency", "cycles");
       const bool clustered = needs_clusters(where);
       p.runs_from = clustered ? 90 : 0;
-      if (clustered && device.compute_capability >= 120) {
-        p.unsupported = "clusters of more than 8 blocks exist on compute capability 9.0 and 10.x";
-      }
-      p.kernels = {{reinterpret_cast<const void*>(kernel_of(flag)), 32}};
+      if (clustered) p.unsupported = dsm::obstacle(cluster, 0, device);
+      p.kernels = {kernel_use(kernel_of(flag), 32)};
       p.claims = {{"LDG", "ld.global", flag ? 2 : 1}};  // the flag, and the token
-      p.prepare = [=](const Device& d, Stream stream) { return hand_over(where, flag, d, stream); };
-      all.push_back(std::move(p));
+      p.prepare = [=, where = where](const Device& d, Stream stream) {
+        return hand_over(where, flag, d, stream);
+      };
     }
   }
   return all;

@@ -12,8 +12,6 @@
 // The last store must be that of the last kernel. The ceilings launch_stream_us and launch_graph_us
 // are the stream and the graph with an empty kernel.
 
-#include <memory>
-
 #include "microbench/walks.cuh"
 #include "variants/device/launch.hpp"
 #include "variants/device/prepared_run.hpp"
@@ -91,24 +89,16 @@ Sampling chain(const Case& c, const Device& device, Stream stream) {
   const auto shorter = prepared(few), longer = prepared(many);
   return [=] {
     const auto time_ns = [&](const PreparedRun& run, int count) {
-      const OwnedEvent start, stop;
-      run.enqueue(stream);  // warm, and the host is ahead
-      AMASIA_CUDA(cudaEventRecord(start, stream));
-      run.enqueue(stream);
-      AMASIA_CUDA(cudaEventRecord(stop, stream));
-      AMASIA_CUDA(cudaEventSynchronize(stop));
-      int number = 0;
-      last->download(&number);
-      if (number != count) throw std::runtime_error("the last store is not the last kernel's");
-      float ms = 0;
-      AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
+      // Warm, and the host is ahead.
+      const double ms = ceilings::warm_milliseconds(stream, [&] { run.enqueue(stream); });
+      if (first_of(*last) != count) {
+        throw std::runtime_error("the last store is not the last kernel's");
+      }
       return 1e6 * ms;
     };
-    Reading r;
     const double less = time_ns(*shorter, few);
-    r.time_ns = (time_ns(*longer, many) - less) / (many - few);
-    r.value = 1e-3 * *r.time_ns;
-    return r;
+    const double one = (time_ns(*longer, many) - less) / (many - few);
+    return of_time(one, 1e-3 * one);
   };
 }
 
@@ -119,25 +109,23 @@ std::vector<Point> points(const Device& device, Scope scope) {
       for (const Way way : {Way::plain, Way::programmatic, Way::cluster, Way::cooperative}) {
         if (scope == Scope::quick && (whole_device || way == Way::cluster)) continue;
         const Case c{mode, way, whole_device};
-        Point p;
-        p.at = {{"launch", mode == LaunchMode::graph ? "graph" : "stream"},
-                {"way", name_of(way)},
-                {"grid", whole_device ? "device" : "one block"}};
-        p.quantity = "time per launch";
-        p.unit = "us";
+        Point& p = add_point(all,
+                             {{"launch", mode == LaunchMode::graph ? "graph" : "stream"},
+                              {"way", name_of(way)},
+                              {"grid", whole_device ? "device" : "one block"}},
+                             "time per launch", "us");
         p.runs_from = way == Way::programmatic || way == Way::cluster ? 90 : 0;
         if (way == Way::cooperative && !device.cooperative_launch) {
           p.unsupported = "the device has no cooperative launch";
         }
-        p.kernels = {{reinterpret_cast<const void*>(kernel_of(way)), whole_device ? 1024 : 32, 0,
-                      way == Way::cluster ? 2 : 1}};
+        p.kernels = {
+            kernel_use(kernel_of(way), whole_device ? 1024 : 32, 0, way == Way::cluster ? 2 : 1)};
         p.claims = {{"STG", "st.global", 1, false}};
         if (way == Way::programmatic) {
           p.claims.push_back({"PREEXIT", "griddepcontrol.launch_dependents", 1, false});
           p.claims.push_back({"ACQBULK", "griddepcontrol.wait", 1, false});
         }
         p.prepare = [c](const Device& d, Stream stream) { return chain(c, d, stream); };
-        all.push_back(std::move(p));
       }
     }
   }
@@ -148,8 +136,7 @@ const bool registered = register_microbenchmark(
     {"launch/launches", "What does one more kernel launch cost?",
      "Kernels that store their number, each dependent on the one before, launched in a stream or "
      "replayed as a graph, plainly, as programmatic dependents, as clusters or cooperatively; "
-     "slope "
-     "over 200 and 1,000 launches, the host's work included in a stream.",
+     "slope over 200 and 1,000 launches, the host's work included in a stream.",
      points});
 
 }  // namespace

@@ -10,8 +10,6 @@
 // `limit=registers of a thread`: what the compiler gives a kernel that wants more than there are.
 //   Its result is checked.
 
-#include <memory>
-
 #include "microbench/residency.cuh"
 #include "variants/ptx/opaque.cuh"
 
@@ -63,11 +61,10 @@ Sampling blocks_seen(const Device& device, Stream stream, double per_block) {
                           static_cast<unsigned>(std::min(64, device.max_threads_per_sm / THREADS));
   auto census = std::make_shared<Census>(blocks);
   return [=] {
-    Reading r;
-    r.value = per_block / device.sm_count * census->resident(stream, [&](auto* started) {
+    const double resident = census->resident(stream, [&](auto* started) {
       stay<THREADS><<<blocks, THREADS, 0, stream>>>(census_ns, started);
     });
-    return r;
+    return Reading{per_block / device.sm_count * resident};
   };
 }
 
@@ -80,12 +77,10 @@ Sampling registers_seen(const Device& device, Stream stream) {
   auto census = std::make_shared<Census>(blocks);
   auto sink = std::make_shared<DeviceArray<unsigned>>(1);
   return [=] {
-    Reading r;
     const double resident = census->resident(stream, [&](auto* started) {
       kernel<<<blocks, full_threads, 0, stream>>>(census_ns, started, sink->data());
     });
-    r.value = resident * full_threads * given / device.sm_count;
-    return r;
+    return Reading{resident * full_threads * given / device.sm_count};
   };
 }
 
@@ -97,69 +92,45 @@ Sampling registers_of_thread(Stream stream) {
     AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
     sums->poison(stream);
     kernel<<<1, many_threads, 0, stream>>>(3, sums->data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    unsigned got[many_threads];
-    sums->download(got);
-    for (const unsigned sum : got) {
+    finish(stream);
+    for (const unsigned sum : downloaded(*sums)) {
       if (sum != wanted + 3 * (wanted - 1) * wanted / 2) {
         throw std::runtime_error("the sum of the values is " + std::to_string(sum));
       }
     }
-    Reading r;
-    r.value = attributes.numRegs;
-    return r;
+    return Reading{static_cast<double>(attributes.numRegs)};
   };
+}
+
+/// A point of a kernel that stores so many words.
+Point& add(std::vector<Point>& points, const char* limit, const char* unit, const KernelUse& kernel,
+           int stores = 1) {
+  Point& p = add_point(points, {{"limit", limit}, {"threads", std::to_string(kernel.threads)}},
+                       "resident", unit, Better::larger);
+  p.kernels = {kernel};
+  p.claims = {{"STG", "st.global", stores, false}};
+  return p;
 }
 
 template <int THREADS>
 void add_blocks(std::vector<Point>& points, const char* limit, const char* unit, double per_block) {
-  Point p;
-  p.at = {{"limit", limit}, {"threads", std::to_string(THREADS)}};
-  p.quantity = "resident";
-  p.unit = unit;
-  p.larger_is_better = true;
-  p.kernels = {{reinterpret_cast<const void*>(stay<THREADS>), THREADS}};
-  p.claims = {{"STG", "st.global", 1, false}};
-  p.prepare = [=](const Device& d, Stream stream) {
-    return blocks_seen<THREADS>(d, stream, per_block);
-  };
-  points.push_back(std::move(p));
+  add(points, limit, unit, kernel_use(stay<THREADS>, THREADS)).prepare =
+      [=](const Device& d, Stream stream) { return blocks_seen<THREADS>(d, stream, per_block); };
+}
+template <int... WARPS>
+void add_curve(std::vector<Point>& points) {
+  (add_blocks<32 * WARPS>(points, "curve", "warps/SM", WARPS), ...);
 }
 
 std::vector<Point> points(const Device&, Scope scope) {
   std::vector<Point> all;
   add_blocks<32>(all, "blocks", "blocks/SM", 1);
   add_blocks<1024>(all, "warps", "warps/SM", 32);
-  if (scope == Scope::full) {
-    add_blocks<32>(all, "curve", "warps/SM", 1);
-    add_blocks<64>(all, "curve", "warps/SM", 2);
-    add_blocks<96>(all, "curve", "warps/SM", 3);
-    add_blocks<128>(all, "curve", "warps/SM", 4);
-    add_blocks<192>(all, "curve", "warps/SM", 6);
-    add_blocks<384>(all, "curve", "warps/SM", 12);
-    add_blocks<512>(all, "curve", "warps/SM", 16);
-    add_blocks<768>(all, "curve", "warps/SM", 24);
-    add_blocks<1024>(all, "curve", "warps/SM", 32);
-  }
-  Point registers;
-  registers.at = {{"limit", "registers"}, {"threads", std::to_string(full_threads)}};
-  registers.quantity = "resident";
-  registers.unit = "registers/SM";
-  registers.larger_is_better = true;
-  registers.kernels = {{reinterpret_cast<const void*>(stay_full<full_threads>), full_threads}};
-  registers.claims = {{"STG", "st.global", 2, false}};
-  registers.prepare = [](const Device& d, Stream stream) { return registers_seen(d, stream); };
-  all.push_back(std::move(registers));
-  Point thread;
-  thread.at = {{"limit", "registers of a thread"}, {"threads", std::to_string(many_threads)}};
-  thread.quantity = "resident";
-  thread.unit = "registers";
-  thread.larger_is_better = true;
-  thread.kernels = {{reinterpret_cast<const void*>(hold_many<many_threads>), many_threads}};
-  thread.claims = {{"STG", "st.global", 1, false}};
-  thread.prepare = [](const Device&, Stream stream) { return registers_of_thread(stream); };
-  all.push_back(std::move(thread));
+  if (scope == Scope::full) add_curve<1, 2, 3, 4, 6, 12, 16, 24, 32>(all);
+  add(all, "registers", "registers/SM", kernel_use(stay_full<full_threads>, full_threads), 2)
+      .prepare = registers_seen;
+  add(all, "registers of a thread", "registers", kernel_use(hold_many<many_threads>, many_threads))
+      .prepare = [](const Device&, Stream stream) { return registers_of_thread(stream); };
   return all;
 }
 

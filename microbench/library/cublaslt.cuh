@@ -3,11 +3,7 @@
 
 #include <cublasLt.h>
 
-#include <stdexcept>
-#include <string>
-
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 #include "variants/device/library.hpp"
 
 namespace amasia::library {
@@ -66,19 +62,11 @@ struct Shape {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-inline unsigned operator_blocks(const Device& d) { return static_cast<unsigned>(8 * d.sm_count); }
-
 /// Milliseconds of what `enqueue` puts on the stream.
 template <class Enqueue>
 double milliseconds(Stream stream, Enqueue enqueue) {
-  const OwnedEvent start, stop;
-  AMASIA_CUDA(cudaEventRecord(start, stream));
-  enqueue();
-  AMASIA_CUDA(cudaEventRecord(stop, stream));
-  AMASIA_CUDA(cudaEventSynchronize(stop));
-  float ms = 0;
-  AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-  return ms;
+  return amasia::milliseconds(
+      stream, [] {}, enqueue);
 }
 
 }  // namespace amasia::library

@@ -16,9 +16,8 @@
 // GPU.
 #include <cublasLt.h>
 
-#include <array>
-
 #include "microbench/library/linear.cuh"
+#include "variants/device/prepared_run.hpp"
 
 namespace amasia::library {
 namespace {
@@ -57,23 +56,11 @@ class Pass {
     layers_.push_back(std::make_unique<Linear>(type, last(model, tokens), device, stream, arena));
     for (const auto& layer : layers_) layer->verify(stream);
 
-    cudaGraph_t graph = nullptr;
-    AMASIA_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int l = 0; l < model_.layers; ++l) {
-      for (int i = 0; i < 4; ++i)
-        enqueue(*layers_[static_cast<std::size_t>(l % sets * 4 + i)], stream);
-    }
-    enqueue(*layers_.back(), stream);
-    AMASIA_CUDA(cudaStreamEndCapture(stream, &graph));
-    AMASIA_CUDA(cudaGraphInstantiate(&pass_, graph, 0));
-    AMASIA_CUDA(cudaGraphDestroy(graph));
+    pass_.emplace([this](Stream s) { enqueue_all(s); }, LaunchMode::graph, stream);
   }
-  ~Pass() { cudaGraphExecDestroy(pass_); }
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
 
   double run(Stream stream) const {
-    return milliseconds(stream, [&] { AMASIA_CUDA(cudaGraphLaunch(pass_, stream)); });
+    return milliseconds(stream, [&] { pass_->enqueue(stream); });
   }
 
  private:
@@ -85,6 +72,14 @@ class Pass {
     return {tokens, vocabulary, model.hidden};
   }
 
+  void enqueue_all(Stream stream) const {
+    for (int l = 0; l < model_.layers; ++l) {
+      for (int i = 0; i < 4; ++i) {
+        enqueue(*layers_[static_cast<std::size_t>(l % sets * 4 + i)], stream);
+      }
+    }
+    enqueue(*layers_.back(), stream);
+  }
   void enqueue(const Linear& layer, Stream stream) const {
     if (type_ == Type::fp8) {
       if (cast_) layer.quantise_w(stream);
@@ -97,7 +92,7 @@ class Pass {
   Type type_;
   bool cast_;
   std::vector<std::unique_ptr<Linear>> layers_{};
-  cudaGraphExec_t pass_ = nullptr;
+  std::optional<PreparedRun> pass_{};
 };
 
 /// Bytes of all weights as they are read in one pass.
@@ -150,10 +145,7 @@ void add(std::vector<Point>& points, const Model& model, Type type, bool cast, c
       Times t;
       if (prompt) t.prompt = prompt->run(stream);
       t.step = step->run(stream);
-      Reading r;
-      r.time_ns = 1e6 * (prompt ? t.prompt + output * t.step : t.step);
-      r.value = q.value(model, type, t);
-      return r;
+      return of_time(1e6 * (prompt ? t.prompt + output * t.step : t.step), q.value(model, type, t));
     };
   };
   points.push_back(std::move(p));
@@ -181,10 +173,8 @@ const bool registered = register_microbenchmark(
      "How many tokens per second do the linear layers of a language model allow?",
      "A pass multiplies tokens by every weight once through cuBLASLt, as a graph: the arithmetic "
      "of the layers and not a language model (no attention, norms or sampling). A step is a pass "
-     "of "
-     "8 tokens; text throughput counts a pass of 8 x 128 input tokens before 128 steps, too. "
-     "Weights "
-     "from memory; FP8 with weights kept quantised or cast from bf16 in each pass.",
+     "of 8 tokens; text throughput counts a pass of 8 x 128 input tokens before 128 steps, too. "
+     "Weights from memory; FP8 with weights kept quantised or cast from bf16 in each pass.",
      points});
 
 }  // namespace

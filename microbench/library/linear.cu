@@ -3,13 +3,12 @@
 //
 // Method: y = x w^T of N x N matrices through cuBLASLt, the first algorithm of its heuristic with
 // 32 MiB of workspace, in fp32 (without tensor cores), tf32 (fp32 that they may multiply), fp16,
-// bf16 and FP8. Launches repeat until a sample takes
-// a fraction of a millisecond, timed by events, hot. FP8 follows a framework's layer: x and w are
-// bf16. The steps are the largest magnitude of each, quantisation of each to e4m3 with one scale,
-// and a product into bf16. operator=all is the whole chain; only the operations of the product
-// count. The other values of `operator` are one step each, of x and w together. Random data.
-// Samples of the product are compared with a reference on the GPU, quantised elements with their
-// originals.
+// bf16 and FP8. Launches repeat until a sample takes a fraction of a millisecond, timed by events,
+// hot. FP8 follows a framework's layer: x and w are bf16. The steps are the largest magnitude of
+// each, quantisation of each to e4m3 with one scale, and a product into bf16. operator=all is the
+// whole chain; only the operations of the product count. The other values of `operator` are one
+// step each, of x and w together. Random data. Samples of the product are compared with a reference
+// on the GPU, quantised elements with their originals.
 #include <cublasLt.h>
 
 #include "microbench/library/linear.cuh"
@@ -26,10 +25,7 @@ const char* name_of(Operator o) {
 
 void enqueue(const Linear& linear, Type type, Operator o, Stream stream) {
   if (type == Type::fp8) {
-    if (o == Operator::all || o == Operator::largest) {
-      linear.find_largest_of_x(stream);
-      linear.find_largest_of_w(stream);
-    }
+    if (o == Operator::all || o == Operator::largest) linear.find_largest(stream);
     if (o == Operator::all || o == Operator::quantise) {
       linear.quantise_x(stream);
       linear.quantise_w(stream);
@@ -50,10 +46,8 @@ Sampling timed(Type type, std::int64_t n, Operator o, bool as_rate, const Device
     const double ms = milliseconds(stream, [&] {
       for (int i = 0; i < times; ++i) enqueue(*linear, type, o, stream);
     });
-    Reading r;
-    r.time_ns = 1e6 * ms / times;
-    r.value = as_rate ? shape.operations() / *r.time_ns : 1e-3 * *r.time_ns;
-    return r;
+    const double time_ns = 1e6 * ms / times;
+    return of_time(time_ns, as_rate ? shape.operations() / time_ns : 1e-3 * time_ns);
   };
 }
 
@@ -65,9 +59,8 @@ void add(std::vector<Point>& points, Type type, std::int64_t n, Operator o, bool
   if (o == Operator::largest || o == Operator::quantise) {
     const bool largest = o == Operator::largest;
     p.remark = "";
-    p.kernels = {{largest ? reinterpret_cast<const void*>(find_largest<operator_threads>)
-                          : reinterpret_cast<const void*>(quantise<operator_threads>),
-                  operator_threads}};
+    p.kernels = {largest ? kernel_use(find_largest<operator_threads>, operator_threads)
+                         : kernel_use(quantise<operator_threads>, operator_threads)};
     p.claims = {{"LDG", "ld.global", 1}};
   }
   p.prepare = [=](const Device& d, Stream s) { return timed(type, n, o, as_rate, d, s); };
@@ -102,14 +95,9 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
       }
     }
     if (operators < 3) continue;
-    const double share = 100 * p.value / sum;
-    found.push_back({{{"n", value_of(p.at, "n")}, {"operator", value_of(p.at, "operator")}},
-                     "share",
-                     "%",
-                     share,
-                     share,
-                     share,
-                     "Of the times of amax, quantise and gemm, each timed alone"});
+    found.push_back(single_finding(
+        {{"n", value_of(p.at, "n")}, {"operator", value_of(p.at, "operator")}}, "share", "%",
+        100 * p.value / sum, "Of the times of amax, quantise and gemm, each timed alone"));
   }
   return found;
 }

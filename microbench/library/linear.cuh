@@ -2,14 +2,26 @@
 // bf16, quantised to e4m3 with one scale each, multiplied into bf16.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "microbench/library/cublaslt.cuh"
 #include "microbench/library/operators.cuh"
 
 namespace amasia::library {
+
+/// f(In{}, Out{}) with the types of the operands and of the result.
+template <class F>
+auto with_types(Type type, F f) {
+  switch (type) {
+    case Type::fp32:
+    case Type::tf32:
+      return f(float{}, float{});
+    case Type::fp16:
+      return f(__half{}, __half{});
+    case Type::bf16:
+      return f(__nv_bfloat16{}, __nv_bfloat16{});
+    default:
+      return f(__nv_fp8_e4m3{}, __nv_bfloat16{});
+  }
+}
 
 class Linear {
  public:
@@ -19,15 +31,14 @@ class Linear {
     for (const std::int64_t n : {s.x(), s.w(), s.y()}) {
       sum += Arena::rounded(static_cast<std::size_t>(n) * e);
     }
-    if (type == Type::fp8) {
-      sum += Arena::rounded(static_cast<std::size_t>(s.x())) +
-             Arena::rounded(static_cast<std::size_t>(s.w()));
+    for (const std::int64_t n : {s.x(), s.w()}) {
+      if (type == Type::fp8) sum += Arena::rounded(static_cast<std::size_t>(n));
     }
     return sum + 512;
   }
 
   Linear(Type type, const Shape& shape, const Device& device, Stream stream, Arena& arena)
-      : type_(type), shape_(shape), blocks_(operator_blocks(device)) {
+      : type_(type), shape_(shape), blocks_(static_cast<unsigned>(8 * device.sm_count)) {
     const std::size_t e = element_bytes(type);
     x_ = arena.take(static_cast<std::size_t>(shape.x()) * e);
     w_ = arena.take(static_cast<std::size_t>(shape.w()) * e);
@@ -43,8 +54,7 @@ class Linear {
     plan();
     AMASIA_CUDA(cudaMemsetAsync(scales_, 0, 256, stream));
     if (type == Type::fp8) {
-      find_largest_of_x(stream);
-      find_largest_of_w(stream);
+      find_largest(stream);
       quantise_x(stream);
       quantise_w(stream);
     }
@@ -60,10 +70,10 @@ class Linear {
   Linear(const Linear&) = delete;
   Linear& operator=(const Linear&) = delete;
 
-  const Shape& shape() const { return shape_; }
-
-  void find_largest_of_x(Stream s) const { largest(x_, shape_.x(), 0, s); }
-  void find_largest_of_w(Stream s) const { largest(w_, shape_.w(), 1, s); }
+  void find_largest(Stream s) const {
+    largest(x_, shape_.x(), 0, s);
+    largest(w_, shape_.w(), 1, s);
+  }
   void quantise_x(Stream s) const { quantised(x_, shape_.x(), 0, x8_, s); }
   void quantise_w(Stream s) const { quantised(w_, shape_.w(), 1, w8_, s); }
   void multiply(Stream s) const {
@@ -80,29 +90,16 @@ class Linear {
     AMASIA_CUDA(cudaMemsetAsync(
         y_, 0xFF, static_cast<std::size_t>(shape_.y()) * element_bytes(type_), stream));
     multiply(stream);
-    switch (type_) {
-      case Type::fp32:
-        check<float, float>(x_, w_, Bound{0, 1e-5F}, stream);
-        break;
-      case Type::tf32:
-        // Both operands may be cut off behind ten bits.
-        check<float, float>(x_, w_, Bound{0, 2e-3F}, stream);
-        break;
-      case Type::fp16:
-        check<__half, __half>(x_, w_, Bound{4e-3F, 2e-5F}, stream);
-        break;
-      case Type::bf16:
-        check<__nv_bfloat16, __nv_bfloat16>(x_, w_, Bound{8e-3F, 2e-5F}, stream);
-        break;
-      case Type::fp8:
-        check<__nv_fp8_e4m3, __nv_bfloat16>(x8_, w8_, Bound{8e-3F, 2e-3F}, stream);
-        check_quantised<operator_threads><<<blocks_, operator_threads, 0, stream>>>(
-            static_cast<const __nv_bfloat16*>(w_), static_cast<const __nv_fp8_e4m3*>(w8_),
-            shape_.w(), scales_ + undo_at(1), wrong_);
-        break;
+    const bool fp8 = type_ == Type::fp8;
+    with_types(type_, [&](auto in, auto out) {
+      check<decltype(in), decltype(out)>(fp8 ? x8_ : x_, fp8 ? w8_ : w_, stream);
+    });
+    if (fp8) {
+      check_quantised<operator_threads><<<blocks_, operator_threads, 0, stream>>>(
+          static_cast<const __nv_bfloat16*>(w_), static_cast<const __nv_fp8_e4m3*>(w8_), shape_.w(),
+          scales_ + undo_at(1), wrong_);
     }
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    finish(stream);
     unsigned wrong = 0;
     AMASIA_CUDA(cudaMemcpy(&wrong, wrong_, sizeof wrong, cudaMemcpyDeviceToHost));
     if (wrong > 0) {
@@ -112,54 +109,38 @@ class Linear {
 
   /// The kernel of the proof: cuBLASLt's own are not in this program.
   static const void* reference(Type type) {
-    switch (type) {
-      case Type::fp32:
-      case Type::tf32:
-        return reinterpret_cast<const void*>(check_products<float, float>);
-      case Type::fp16:
-        return reinterpret_cast<const void*>(check_products<__half, __half>);
-      case Type::bf16:
-        return reinterpret_cast<const void*>(check_products<__nv_bfloat16, __nv_bfloat16>);
-      case Type::fp8:
-        break;
-    }
-    return reinterpret_cast<const void*>(check_products<__nv_fp8_e4m3, __nv_bfloat16>);
+    return with_types(type, [](auto in, auto out) {
+      return reinterpret_cast<const void*>(check_products<decltype(in), decltype(out)>);
+    });
   }
 
  private:
   template <class In, class Out>
-  void check(const void* x, const void* w, Bound bound, Stream stream) const {
+  void check(const void* x, const void* w, Stream stream) const {
     constexpr unsigned samples = 2048;
+    // By type. Of tf32 both operands may be cut off behind ten bits.
+    constexpr Bound bounds[] = {
+        {0, 1e-5F}, {0, 2e-3F}, {4e-3F, 2e-5F}, {8e-3F, 2e-5F}, {8e-3F, 2e-3F}};
+    const Bound bound = bounds[static_cast<int>(type_)];
     check_products<In, Out><<<samples * 32 / operator_threads, operator_threads, 0, stream>>>(
         static_cast<const In*>(x), static_cast<const In*>(w), static_cast<const Out*>(y_),
         shape_.tokens, shape_.out, shape_.in, shape_.batch,
         type_ == Type::fp8 ? scales_ + undo_at(0) : nullptr, scales_ + undo_at(1), bound, wrong_);
   }
 
-  template <class T>
-  void fill_as(Stream s) const {
-    fill_random<<<blocks_, operator_threads, 0, s>>>(static_cast<T*>(x_), shape_.x(), 0x1234567U);
-    fill_random<<<blocks_, operator_threads, 0, s>>>(static_cast<T*>(w_), shape_.w(), 0x7654321U);
-  }
   void fill(Stream s) const {
-    switch (type_) {
-      case Type::fp32:
-      case Type::tf32:
-        fill_as<float>(s);
-        break;
-      case Type::fp16:
-        fill_as<__half>(s);
-        break;
-      default:
-        fill_as<__nv_bfloat16>(s);
-    }
+    with_types(type_, [&](auto, auto out) {
+      using T = decltype(out);
+      fill_random<<<blocks_, operator_threads, 0, s>>>(static_cast<T*>(x_), shape_.x(), 0x1234567U);
+      fill_random<<<blocks_, operator_threads, 0, s>>>(static_cast<T*>(w_), shape_.w(), 0x7654321U);
+    });
     AMASIA_CUDA(cudaGetLastError());
   }
 
   // scales_: bits of the largest x and w, then what undoes their scales.
   void largest(const void* in, std::int64_t n, int which, Stream s) const {
     AMASIA_CUDA(cudaMemsetAsync(scales_ + which, 0, sizeof(float), s));
-    find_largest<operator_threads><<<blocks_, operator_threads, 0, s>>>(
+    library::find_largest<operator_threads><<<blocks_, operator_threads, 0, s>>>(
         static_cast<const uint4*>(in), n / 8, reinterpret_cast<unsigned*>(scales_ + which));
     AMASIA_CUDA(cudaGetLastError());
   }
@@ -240,10 +221,7 @@ class Linear {
 
 /// What every point of a library has in common.
 inline Point library_point(Coordinates at, const char* quantity, const char* unit, Type type) {
-  Point p;
-  p.at = std::move(at);
-  p.quantity = quantity;
-  p.unit = unit;
+  Point p = new_point(std::move(at), quantity, unit);
   p.runs_from = capability_of(type);
   if (!cublaslt().loaded()) p.unsupported = cublaslt().reason();
   p.remark =

@@ -59,8 +59,7 @@ class Layer {
     for (std::size_t i = 0; i < linear_.size(); ++i) {
       const Linear& l = *linear_[i];
       if (type_ == Type::fp8 && (part == Part::all || part == Part::conversion)) {
-        l.find_largest_of_x(stream);
-        l.find_largest_of_w(stream);
+        l.find_largest(stream);
         l.quantise_x(stream);
         l.quantise_w(stream);
       }
@@ -88,10 +87,7 @@ void add(std::vector<Point>& points, const Sizes& sizes, Type type, Part part) {
       const double ms = milliseconds(stream, [&] {
         for (int i = 0; i < times; ++i) layer->enqueue(part, stream);
       });
-      Reading r;
-      r.time_ns = 1e6 * ms / times;
-      r.value = ms / times;
-      return r;
+      return of_time(1e6 * ms / times, ms / times);
     };
   };
   points.push_back(std::move(p));
@@ -115,9 +111,7 @@ const bool registered = register_microbenchmark(
     {"library/transformer", "How long do the products of one transformer layer take?",
      "4 x 512 tokens, sizes of seed 000's Table II, through cuBLASLt one after the other: products "
      "(SwiGLU's gate too) and FP8's conversions only, without norms, softmax, activation and "
-     "residuals; by events, "
-     "hot; "
-     "samples of each product are held to a reference.",
+     "residuals; by events, hot; samples of each product are held to a reference.",
      points});
 
 }  // namespace

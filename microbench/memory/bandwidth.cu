@@ -14,11 +14,6 @@
 // arrays of 512 MiB (a 64th of the memory where that is less, never under 4 x L2 in total). Beside
 // it a read, a write and a copy of the same words. Two launches, the second timed by events.
 
-#include <algorithm>
-#include <stdexcept>
-
-#include "microbench/ceilings/timing.hpp"
-#include "microbench/curve.hpp"
 #include "microbench/memory/one_sm.cuh"
 
 namespace amasia::memory {
@@ -28,22 +23,18 @@ namespace {
 
 template <class Access, Space SPACE, Fold FOLD>
 void add_one_sm(std::vector<Point>& points) {
-  Point p;
-  p.at = {{"level", SPACE == Space::l1 ? "l1" : "shared"},
-          {"access", Access::name},
-          {"fold", FOLD == Fold::add ? "add" : "xor"},
-          {"blocks", "1"},
-          {"threads", std::to_string(block_threads)}};
-  p.quantity = "throughput";
-  p.unit = "byte/clk/SM";
-  p.larger_is_better = true;
-  constexpr std::size_t dynamic = SPACE == Space::shared ? working_set : 0;
+  constexpr bool shared = SPACE == Space::shared;
+  Point& p = add_point(points,
+                       {{"level", shared ? "shared" : "l1"},
+                        {"access", Access::name},
+                        {"fold", FOLD == Fold::add ? "add" : "xor"},
+                        {"blocks", "1"},
+                        {"threads", std::to_string(block_threads)}},
+                       "throughput", "byte/clk/SM", Better::larger);
   p.kernels = {
-      {reinterpret_cast<const void*>(read_one_sm<Access, SPACE, FOLD>), block_threads, dynamic}};
-  const bool shared = SPACE == Space::shared;
-  p.claims.push_back({shared ? "LDS" : "LDG", shared ? "ld.shared" : "ld.global", loads<Access>()});
+      kernel_use(read_one_sm<Access, SPACE, FOLD>, block_threads, shared ? working_set : 0)};
+  p.claims = {{shared ? "LDS" : "LDG", shared ? "ld.shared" : "ld.global", loads<Access>()}};
   p.prepare = [](const Device&, Stream stream) { return one_sm<Access, SPACE, FOLD>(stream); };
-  points.push_back(std::move(p));
 }
 
 // ---- L2 -----------------------------------------------------------------------------------------
@@ -58,8 +49,7 @@ __global__ void __launch_bounds__(l2_threads)
             float* sink) {
   using Value = typename Access::Value;
   constexpr unsigned chunk_bytes = l2_threads * l2_loads * Access::bytes;
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
   Sum<Value> sum[4] = {};
   unsigned folded = 0;
   unsigned chunk = blockIdx.x % chunks;
@@ -85,10 +75,7 @@ __global__ void __launch_bounds__(l2_threads)
   }
   const auto total_sum = static_cast<float>((sum[0] + sum[1]) + (sum[2] + sum[3]));
   if (total_sum == -12345.0F || folded == 12345) *sink = total_sum;
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(*taken);
 }
 
 template <class Access, Fold FOLD>
@@ -97,30 +84,18 @@ Sampling all_sms(const Device& device, Stream stream) {
   constexpr std::size_t chunk_bytes = std::size_t{l2_threads} * l2_loads * Access::bytes;
   const std::size_t bytes = device.l2_bytes / 4 / chunk_bytes * chunk_bytes;
   if (bytes == 0) throw std::runtime_error("the L2 is too small for this method");
-  int per_sm = 0;
-  AMASIA_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, l2_threads, 0));
-  const auto blocks = static_cast<unsigned>(per_sm * device.sm_count);
+  const unsigned blocks = ceilings::full_grid(kernel, l2_threads, device.sm_count);
   auto* const data = reinterpret_cast<std::byte*>(buffer_of(bytes));
   AMASIA_CUDA(cudaMemsetAsync(data, 0, bytes, stream));
   auto taken = std::make_shared<DeviceArray<Stamp>>(1);
   auto sink = std::make_shared<DeviceArray<float>>(1);
   return [=] {
-    constexpr int few = 16, many = 80;
-    Stamp stamp{};
-    const auto time = [&](int rounds) {
+    Reading r = time_of_round(stream, *taken, 16, 80, [&](int rounds) {
       const auto chunks = static_cast<unsigned>(bytes / chunk_bytes);
-      const double ms = ceilings::warm_milliseconds(stream, [&] {
-        kernel<<<blocks, l2_threads, 0, stream>>>(
-            data, chunks, static_cast<unsigned long long>(chunks) * static_cast<unsigned>(rounds),
-            taken->data(), sink->data());
-      });
-      taken->download(&stamp);  // the clock of the longer launch is kept
-      return 1e6 * ms;
-    };
-    Reading r;
-    r.time_ns = slope_of({{few, time(few)}, {many, time(many)}});  // of one round
-    r.clock_mhz = 1e3 * static_cast<double>(stamp.cycles) / static_cast<double>(stamp.nanoseconds);
-    r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
+      kernel<<<blocks, l2_threads, 0, stream>>>(
+          data, chunks, static_cast<unsigned long long>(chunks) * static_cast<unsigned>(rounds),
+          taken->data(), sink->data());
+    });
     r.value = static_cast<double>(bytes) / *r.cycles;
     return r;
   };
@@ -128,20 +103,17 @@ Sampling all_sms(const Device& device, Stream stream) {
 
 template <class Access, Fold FOLD>
 void add_l2(std::vector<Point>& points) {
-  Point p;
-  p.at = {{"level", "l2"},
-          {"access", Access::name},
-          {"fold", FOLD == Fold::add ? "add" : "xor"},
-          {"blocks", "all"},
-          {"threads", std::to_string(l2_threads)}};
-  p.quantity = "throughput";
-  p.unit = "byte/clk";
-  p.larger_is_better = true;
-  p.kernels = {{reinterpret_cast<const void*>(read_l2<Access, FOLD>), l2_threads, 0, 1,
-                std::size_t{l2_threads} * l2_loads * Access::bytes}};
+  Point& p = add_point(points,
+                       {{"level", "l2"},
+                        {"access", Access::name},
+                        {"fold", FOLD == Fold::add ? "add" : "xor"},
+                        {"blocks", "all"},
+                        {"threads", std::to_string(l2_threads)}},
+                       "throughput", "byte/clk", Better::larger);
+  p.kernels = {kernel_use(read_l2<Access, FOLD>, l2_threads, 0, 1,
+                          std::size_t{l2_threads} * l2_loads * Access::bytes)};
   p.claims = {{"LDG", "ld.global", l2_loads}};
   p.prepare = [](const Device& d, Stream stream) { return all_sms<Access, FOLD>(d, stream); };
-  points.push_back(std::move(p));
 }
 
 // ---- Device memory ------------------------------------------------------------------------------
@@ -183,29 +155,23 @@ Sampling streaming(const Device& device, Stream stream) {
           <<<static_cast<unsigned>(each / block_bytes), memory_threads, 0, stream>>>(
               data, words, data + READS * words, 0.0F);
     });
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.value = static_cast<double>(each) * (READS + WRITES) / *r.time_ns;
-    return r;
+    return of_time(1e6 * ms, static_cast<double>(each) * (READS + WRITES) / (1e6 * ms));
   };
 }
 
 template <int READS, int WRITES>
 void add_memory(std::vector<Point>& points, const char* access) {
-  Point p;
-  p.at = {{"level", "memory"},
-          {"access", access},
-          {"blocks", "all"},
-          {"threads", std::to_string(memory_threads)}};
-  p.quantity = "bandwidth";
-  p.unit = "GB/s";
-  p.larger_is_better = true;
-  p.kernels = {{reinterpret_cast<const void*>(stream_words<READS, WRITES>), memory_threads, 0, 1,
-                READS * memory_threads * sizeof(float4)}};
+  Point& p = add_point(points,
+                       {{"level", "memory"},
+                        {"access", access},
+                        {"blocks", "all"},
+                        {"threads", std::to_string(memory_threads)}},
+                       "bandwidth", "GB/s", Better::larger);
+  p.kernels = {kernel_use(stream_words<READS, WRITES>, memory_threads, 0, 1,
+                          READS * memory_threads * sizeof(float4))};
   if (READS > 0) p.claims.push_back({"LDG", "ld.global", READS, false});
   p.claims.push_back({"STG", "st.global", 1, false});
   p.prepare = [](const Device& d, Stream stream) { return streaming<READS, WRITES>(d, stream); };
-  points.push_back(std::move(p));
 }
 
 // ---- Registration -------------------------------------------------------------------------------

@@ -7,16 +7,15 @@
 // bisection to 3 %: where the first lines begin to miss, not where the last ones do. The driver
 // rounds a preference up to a size the hardware has.
 
-#include "microbench/curve.hpp"
 #include "microbench/memory/chase.cuh"
 
 namespace amasia::memory {
 namespace {
 
 double cycles_of(const Chain& chain, Stream stream) {
-  constexpr double shorter = 1024, longer = 8192;
+  constexpr int shorter = 1024, longer = 8192;
   Chase chase(chain, stream);
-  const auto taken = chase.walk({chase.nodes(), 1024, 8192});
+  const auto taken = chase.walk({chase.nodes(), shorter, longer});
   return slope_between(taken[1], shorter, taken[2], longer).value;
 }
 
@@ -36,9 +35,7 @@ Sampling capacity(int percent, const Device& device, Stream stream) {
     if (found.kind != Crossover::Kind::between) {
       throw std::runtime_error("no footprint up to twice the shared memory left the L1");
     }
-    Reading r;
-    r.value = found.at.low / 1024;
-    return r;
+    return Reading{found.at.low / 1024};
   };
 }
 
@@ -46,15 +43,11 @@ std::vector<Point> points(const Device&, Scope scope) {
   std::vector<Point> all;
   for (const int percent : {0, 25, 50, 75, 100}) {
     if (scope == Scope::quick && percent % 100 != 0) continue;
-    Point p;
-    p.at = {{"level", "l1"}, {"carve_out", std::to_string(percent)}};
-    p.quantity = "capacity";
-    p.unit = "KiB";
-    p.larger_is_better = true;
+    Point& p = add_point(all, {{"level", "l1"}, {"carve_out", std::to_string(percent)}}, "capacity",
+                         "KiB", Better::larger);
     p.kernels = {use_of(Hint::ca, Link::pointer)};
     p.claims = {{"LDG", "ld.global", unroll}};
     p.prepare = [percent](const Device& d, Stream stream) { return capacity(percent, d, stream); };
-    all.push_back(std::move(p));
   }
   return all;
 }
@@ -62,9 +55,8 @@ std::vector<Point> points(const Device&, Scope scope) {
 const bool registered = register_microbenchmark(
     {"memory/carve_out", "How much L1 is left beside shared memory?",
      "A random pointer chase with ld.ca at growing footprints, with the preferred carve-out at 0 "
-     "to "
-     "100 % of the largest shared memory; the capacity is the largest footprint within 10 % of the "
-     "latency of 2 KiB, by bisection to 3 %.",
+     "to 100 % of the largest shared memory; the capacity is the largest footprint within 10 % of "
+     "the latency of 2 KiB, by bisection to 3 %.",
      points});
 
 }  // namespace

@@ -3,17 +3,8 @@
 // cycles and nanoseconds around each walk: the slope over the lengths is the latency.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "harness/microbenchmark.hpp"
 #include "inputs/permutation.hpp"
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 
 namespace amasia::memory {
 
@@ -50,8 +41,7 @@ __global__ void __launch_bounds__(32)
   std::uint64_t node = at[threadIdx.x];
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int i = 0; i < walks.links[w]; i += unroll) {
 #pragma unroll
@@ -65,10 +55,7 @@ __global__ void __launch_bounds__(32)
     }
     // A clock may be read before the last load is back. That is so at the end of every walk: what
     // it misses there is part of the next walk, and cancels in the slope.
-    if (threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (threadIdx.x == 0) watch.stop(taken[w]);
   }
   at[threadIdx.x] = node;
 }
@@ -106,14 +93,11 @@ struct Chain {
 using ChaseKernel = void (*)(const std::uint64_t*, std::uint64_t*, Walks, Stamp*);
 
 inline ChaseKernel kernel_of(Hint hint, Link link) {
-  if (link == Link::pointer) {
-    return hint == Hint::ca   ? chase<Hint::ca, Link::pointer>
-           : hint == Hint::cg ? chase<Hint::cg, Link::pointer>
-                              : chase<Hint::cv, Link::pointer>;
-  }
-  return hint == Hint::ca   ? chase<Hint::ca, Link::index>
-         : hint == Hint::cg ? chase<Hint::cg, Link::index>
-                            : chase<Hint::cv, Link::index>;
+  constexpr ChaseKernel kernels[][3] = {
+      {chase<Hint::ca, Link::pointer>, chase<Hint::cg, Link::pointer>,
+       chase<Hint::cv, Link::pointer>},
+      {chase<Hint::ca, Link::index>, chase<Hint::cg, Link::index>, chase<Hint::cv, Link::index>}};
+  return kernels[static_cast<int>(link)][static_cast<int>(hint)];
 }
 
 /// A chain in device memory and where the walk stands.
@@ -139,10 +123,9 @@ class Chase {
     const int words = static_cast<int>(std::min<std::size_t>(lanes, chain_.stride / 8));
     lay_out<<<1024, 256, 0, stream_>>>(base_, nodes(), chain_.stride, chain_.random, pointers,
                                        words, key);
-    AMASIA_CUDA(cudaGetLastError());
+    finish(stream_);
     std::uint64_t start[lanes];
     for (int l = 0; l < lanes; ++l) start[l] = after(0, l);
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
     at_.upload(start);
   }
 
@@ -155,11 +138,7 @@ class Chase {
   }
 
   /// What the first thread holds now.
-  std::uint64_t standing() const {
-    std::uint64_t at[lanes];
-    at_.download(at);
-    return at[0];
-  }
+  std::uint64_t standing() const { return first_of(at_); }
 
   /// Walks on; links per walk are rounded up to a multiple of `unroll`.
   std::vector<Stamp> walk(const std::vector<std::uint64_t>& links) {
@@ -169,11 +148,8 @@ class Chase {
       walks.links[w] = static_cast<int>((links[w] + unroll - 1) / unroll * unroll);
     }
     kernel_<<<1, chain_.threads, 0, stream_>>>(base_, at_.data(), walks, taken_.data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    std::vector<Stamp> taken(max_walks);
-    taken_.download(taken.data());
-    return taken;
+    finish(stream_);
+    return downloaded(taken_);
   }
 
  private:
@@ -187,8 +163,6 @@ class Chase {
   DeviceArray<Stamp> taken_;
 };
 
-inline KernelUse use_of(Hint hint, Link link) {
-  return {reinterpret_cast<const void*>(kernel_of(hint, link)), 32};
-}
+inline KernelUse use_of(Hint hint, Link link) { return kernel_use(kernel_of(hint, link), 32); }
 
 }  // namespace amasia::memory

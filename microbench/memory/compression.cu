@@ -17,8 +17,6 @@
 #include <map>
 #include <optional>
 
-#include "microbench/ceilings/timing.hpp"
-#include "microbench/curve.hpp"
 #include "microbench/memory/mapped_memory.hpp"
 #include "microbench/memory/pattern.hpp"
 #include "microbench/walks.cuh"
@@ -43,8 +41,7 @@ template <Operation OPERATION>
 __global__ void __launch_bounds__(block_threads)
     pass_over(const uint4* in, uint4* out, unsigned chunks, unsigned long long total,
               Pattern pattern, Stamp* taken, unsigned* sink) {
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
   unsigned folded = 0;
   unsigned chunk = blockIdx.x % chunks;
   const unsigned stride = gridDim.x % chunks;
@@ -57,9 +54,7 @@ __global__ void __launch_bounds__(block_threads)
       if constexpr (OPERATION == Operation::write) {
         v[k] = words_of(pattern, first + k * block_threads);
       } else {
-        asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-                     : "l"(in + first + k * block_threads));
+        v[k] = load_past_l1(in + first + k * block_threads);
       }
     }
 #pragma unroll
@@ -74,10 +69,7 @@ __global__ void __launch_bounds__(block_threads)
     if (chunk >= chunks) chunk -= chunks;
   }
   if (folded == 0x12345678U) *sink = folded;  // the compiler does not know that it never matters
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(*taken);
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -130,18 +122,10 @@ class Traffic {
   Reading sample() {
     const bool writes = case_.operation != Operation::read;
     if (writes) poison(target_);
-    const auto time = [&](int passes) {
-      return 1e6 * ceilings::warm_milliseconds(stream_,
-                                               [&] { launch(kernel_, source_, target_, passes); });
-    };
-    constexpr int few = 32, many = 160;
-    Reading r;
-    r.time_ns = case_.inside ? slope_of({{few, time(few)}, {many, time(many)}}) : time(1);
-    Stamp stamp{};
-    taken_.download(&stamp);  // of the last launch
+    const auto passes = [&](int count) { launch(kernel_, source_, target_, count); };
+    Reading r = case_.inside ? time_of_round(stream_, taken_, 32, 160, passes)
+                             : time_of_launch(stream_, taken_, [&] { passes(1); });
     if (writes) verify(target_);
-    r.clock_mhz = 1e3 * static_cast<double>(stamp.cycles) / static_cast<double>(stamp.nanoseconds);
-    r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
     const int arrays = case_.operation == Operation::copy ? 2 : 1;
     r.value = arrays * static_cast<double>(case_.bytes) / *r.time_ns;
     return r;
@@ -159,14 +143,10 @@ class Traffic {
     AMASIA_CUDA(cudaMemsetAsync(array, 0xA5, case_.bytes, stream_));  // no pattern holds it
   }
   void verify(const uint4* array) const {
-    AMASIA_CUDA(cudaMemsetAsync(wrong_.data(), 0, wrong_.bytes(), stream_));
-    count_wrong<<<blocks_, block_threads, 0, stream_>>>(
-        array, static_cast<unsigned>(case_.bytes / sizeof(uint4)), case_.data.pattern,
-        wrong_.data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    unsigned long long wrong = 0;
-    wrong_.download(&wrong);
+    const auto wrong = counted(stream_, wrong_, [&](unsigned long long* count) {
+      count_wrong<<<blocks_, block_threads, 0, stream_>>>(
+          array, static_cast<unsigned>(case_.bytes / sizeof(uint4)), case_.data.pattern, count);
+    });
     if (wrong != 0) throw std::runtime_error(std::to_string(wrong) + " of its words are wrong");
   }
 
@@ -180,18 +160,16 @@ class Traffic {
   DeviceArray<unsigned long long> wrong_{1};
 };
 
-Point point_of(const Case& c, std::size_t largest) {
-  Point p;
-  p.at = {{"memory", c.compressible ? "compressible" : "plain"},
-          {"level", c.inside ? "l2" : "memory"},
-          {"op", operation_names[static_cast<int>(c.operation)]},
-          {"data", c.data.name},
-          {"bytes", std::to_string(c.bytes)}};
-  p.quantity = "bandwidth";
-  p.unit = "GB/s";
-  p.larger_is_better = true;
-  p.kernels = {{reinterpret_cast<const void*>(kernels[static_cast<int>(c.operation)]),
-                block_threads, 0, 1, chunk_bytes}};
+void add(std::vector<Point>& points, const Case& c, std::size_t largest) {
+  Point& p = add_point(points,
+                       {{"memory", c.compressible ? "compressible" : "plain"},
+                        {"level", c.inside ? "l2" : "memory"},
+                        {"op", operation_names[static_cast<int>(c.operation)]},
+                        {"data", c.data.name},
+                        {"bytes", std::to_string(c.bytes)}},
+                       "bandwidth", "GB/s", Better::larger);
+  p.kernels = {
+      kernel_use(kernels[static_cast<int>(c.operation)], block_threads, 0, 1, chunk_bytes)};
   const bool reads = c.operation != Operation::write, writes = c.operation != Operation::read;
   p.claims = {{"LDG", "ld.global", reads ? words_in_flight : 0},
               {"STG", "st.global", writes ? words_in_flight : 0}};
@@ -200,7 +178,6 @@ Point point_of(const Case& c, std::size_t largest) {
     auto traffic = std::make_shared<Traffic>(c, largest, d, stream);
     return [traffic] { return traffic->sample(); };
   };
-  return p;
 }
 
 std::vector<Point> points(const Device& device, Scope scope) {
@@ -212,8 +189,8 @@ std::vector<Point> points(const Device& device, Scope scope) {
       for (const Operation operation : {Operation::read, Operation::write, Operation::copy}) {
         for (const NamedPattern& data : patterns) {
           if (scope == Scope::quick && (!data.extreme || operation == Operation::copy)) continue;
-          all.push_back(point_of({compressible, in_l2, operation, data, in_l2 ? inside : beyond},
-                                 std::max(inside, beyond)));
+          add(all, {compressible, in_l2, operation, data, in_l2 ? inside : beyond},
+              std::max(inside, beyond));
         }
       }
     }
@@ -233,9 +210,9 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   for (const MeasuredPoint& p : measured) {
     const auto beside = plain.find(to_string(rest(p.at)));
     if (value_of(p.at, "memory") == "plain" || beside == plain.end()) continue;
-    const double gain = p.value / beside->second;
-    found.push_back({rest(p.at), "gain", "x", gain, gain, gain,
-                     "Bandwidth of compressible memory over that of plain memory, same data"});
+    found.push_back(
+        single_finding(rest(p.at), "gain", "x", p.value / beside->second,
+                       "Bandwidth of compressible memory over that of plain memory, same data"));
   }
   return found;
 }

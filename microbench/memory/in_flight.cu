@@ -10,7 +10,6 @@
 
 #include <map>
 
-#include "microbench/curve.hpp"
 #include "microbench/memory/chase.cuh"
 
 namespace amasia::memory {
@@ -30,11 +29,7 @@ __global__ void __launch_bounds__(1024)
     const std::byte* const mine = data + run * pitch * WORDS + batch * 16;
     uint4 v[WORDS];
 #pragma unroll
-    for (int k = 0; k < WORDS; ++k) {
-      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-                   : "l"(mine + k * pitch));
-    }
+    for (int k = 0; k < WORDS; ++k) v[k] = load_past_l1(mine + k * pitch);
 #pragma unroll
     for (int k = 0; k < WORDS; ++k) folded ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
     if (++run == batches) run = 0;
@@ -77,25 +72,19 @@ Sampling batches(const Batch& batch, const Device& device, Stream stream) {
          : std::max<std::size_t>(1, enough / std::max<std::size_t>(1024, batch.in_flight()) / 4);
   return [=] {
     const auto time = [&](std::size_t steps) {
-      const OwnedEvent start, stop;
       const std::size_t total = steps * grid * static_cast<unsigned>(batch.threads);
-      kernel<<<grid, batch.threads, 0, stream>>>(data, runs, total / 8 + 1, sink->data());
-      AMASIA_CUDA(cudaEventRecord(start, stream));
-      kernel<<<grid, batch.threads, 0, stream>>>(data, runs, total, sink->data());
-      AMASIA_CUDA(cudaEventRecord(stop, stream));
-      AMASIA_CUDA(cudaEventSynchronize(stop));
-      AMASIA_CUDA(cudaGetLastError());
-      float ms = 0;
-      AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-      return 1e6 * ms;
+      const auto read = [&](std::size_t count) {
+        kernel<<<grid, batch.threads, 0, stream>>>(data, runs, count, sink->data());
+      };
+      return 1e6 * milliseconds(
+                       stream, [&] { read(total / 8 + 1); }, [&] { read(total); });
     };
     const std::size_t few = l2 ? 16 * runs : std::max<std::size_t>(1, runs / (2 * share));
     const std::size_t many = l2 ? 48 * runs : std::max<std::size_t>(2, runs / share);
-    Reading r;
-    r.time_ns = slope_of({{static_cast<double>(few), time(few)},
-                          {static_cast<double>(many), time(many)}});  // of one run of all SMs
-    r.value = static_cast<double>(run_bytes) / *r.time_ns;
-    return r;
+    const double time_ns =
+        slope_of({{static_cast<double>(few), time(few)},
+                  {static_cast<double>(many), time(many)}});  // of one run of all SMs
+    return of_time(time_ns, static_cast<double>(run_bytes) / time_ns);
   };
 }
 
@@ -107,23 +96,20 @@ std::vector<Point> points(const Device& device, Scope scope) {
       for (int threads = 32; threads <= 2048; threads *= 2) {
         if (threads > device.max_threads_per_sm) continue;
         const Batch batch{level, threads > 1024 ? 2 : 1, std::min(threads, 1024), words};
-        Point p;
-        p.at = {{"level", level},
-                {"in_flight", std::to_string(batch.in_flight())},
-                {"threads", std::to_string(threads)},
-                {"words", std::to_string(words)}};
-        p.quantity = "bandwidth";
-        p.unit = "GB/s";
-        p.larger_is_better = true;
-        p.kernels = {{reinterpret_cast<const void*>(kernel_of(words)), batch.threads, 0, 1,
-                      batch.in_flight() / static_cast<unsigned>(batch.blocks_per_sm)}};
+        Point& p = add_point(all,
+                             {{"level", level},
+                              {"in_flight", std::to_string(batch.in_flight())},
+                              {"threads", std::to_string(threads)},
+                              {"words", std::to_string(words)}},
+                             "bandwidth", "GB/s", Better::larger);
+        p.kernels = {kernel_use(kernel_of(words), batch.threads, 0, 1,
+                                batch.in_flight() / static_cast<unsigned>(batch.blocks_per_sm))};
         p.claims = {{"LDG", "ld.global", words}};
         if (std::string(level) == "l2" &&
             batch.in_flight() * static_cast<unsigned>(device.sm_count) > device.l2_bytes / 4) {
           p.unsupported = "all SMs together ask for more at once than a quarter of the L2 holds";
         }
         p.prepare = [batch](const Device& d, Stream stream) { return batches(batch, d, stream); };
-        all.push_back(std::move(p));
       }
     }
   }
@@ -139,21 +125,17 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   }
   std::vector<Finding> found;
   for (const auto& [level, of_words] : curves) {
-    Finding f;
-    f.at = {{"level", level}};
-    f.quantity = "bytes in flight at 95 % of the bandwidth";
-    f.unit = "byte/SM";
-    f.how =
-        "Where the curve crosses 95 % of its maximum, by interpolation; low and high: of the "
-        "curves with 1, 2 and 4 words per thread";
     std::vector<double> knees;
     for (const auto& [words, curve] : of_words) knees.push_back(saturation_of(curve, 0.95));
-    if (knees.empty()) continue;
     std::sort(knees.begin(), knees.end());
-    f.low = knees.front();
-    f.high = knees.back();
-    f.value = knees[knees.size() / 2];
-    found.push_back(std::move(f));
+    found.push_back({{{"level", level}},
+                     "bytes in flight at 95 % of the bandwidth",
+                     "byte/SM",
+                     knees[knees.size() / 2],
+                     knees.front(),
+                     knees.back(),
+                     "Where the curve crosses 95 % of its maximum, by interpolation; low and high: "
+                     "of the curves with 1, 2 and 4 words per thread"});
   }
   return found;
 }

@@ -11,13 +11,9 @@
 // array has 1 GiB, an eighth of the memory where that is less. Walks and samples continue where the
 // last one ended: tiles come from memory, and those prefetched last are loaded first.
 
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-
 #include "microbench/walks.cuh"
 #include "variants/ptx/bulk.cuh"
-#include "variants/ptx/prefetch.cuh"
+#include "variants/ptx/global_memory.cuh"
 
 namespace amasia::memory {
 namespace {
@@ -68,19 +64,14 @@ __global__ void __launch_bounds__(tile_threads)
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
     __syncthreads();
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int n = 0; n < walks.links[w]; ++n) {
       prefetch_tile<PREFETCH, bytes>(tile(prefetch));
       const std::byte* const mine = tile(load) + 16 * threadIdx.x;
       uint4 v[WORDS];
 #pragma unroll
-      for (int k = 0; k < WORDS; ++k) {
-        asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-                     : "l"(mine + 16 * tile_threads * k));
-      }
+      for (int k = 0; k < WORDS; ++k) v[k] = load_past_l1(mine + 16 * tile_threads * k);
 #pragma unroll
       for (int k = 0; k < WORDS; ++k) folded ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
       if (folded == 0x12345678U) *sink = folded;  // needs the tile before the barrier
@@ -88,10 +79,7 @@ __global__ void __launch_bounds__(tile_threads)
       prefetch.advance();
       __syncthreads();
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(taken[w]);
   }
 }
 
@@ -120,34 +108,28 @@ Sampling tiles(TileKernel kernel, int words, int ahead, bool whole_device, const
     const Walks walks{{warm_tiles, few_tiles, many_tiles}};
     kernel<<<grid, tile_threads, 0, stream>>>({data, count, *first}, ahead, walks, taken->data(),
                                               sink->data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
     *first = (*first + warm_tiles + few_tiles + many_tiles) % count;
-    Stamp host[max_walks];
-    taken->download(host);
-    return slope_between(host[1], few_tiles, host[2], many_tiles);
+    return slope_of_walks(stream, *taken, walks);
   };
 }
 
 template <int WORDS>
 void add_tiles(std::vector<Point>& all, Prefetch way, int ahead, bool whole_device) {
   const TileKernel kernel = kernel_of<WORDS>(way);
-  Point p;
-  p.at = {{"way", name_of(way)},
-          {"ahead", std::to_string(ahead)},
-          {"tile", std::to_string(16 * WORDS * tile_threads)},
-          {"grid", whole_device ? "device" : "one block"}};
-  p.quantity = "time per tile";
-  p.unit = "cycles";
+  Point& p = add_point(all,
+                       {{"way", name_of(way)},
+                        {"ahead", std::to_string(ahead)},
+                        {"tile", std::to_string(16 * WORDS * tile_threads)},
+                        {"grid", whole_device ? "device" : "one block"}},
+                       "time per tile", "cycles");
   p.runs_from = way == Prefetch::bulk ? 90 : 0;
-  p.kernels = {{reinterpret_cast<const void*>(kernel), tile_threads}};
+  p.kernels = {kernel_use(kernel, tile_threads)};
   p.claims = {{"LDG", "ld.global", WORDS}};
   if (way == Prefetch::line) p.claims.push_back({"CCTL", "prefetch", 1});
   if (way == Prefetch::bulk) p.claims.push_back({"UBLKPF", "cp.async.bulk", 1});
   p.prepare = [=](const Device& d, Stream stream) {
     return tiles(kernel, WORDS, ahead, whole_device, d, stream);
   };
-  all.push_back(std::move(p));
 }
 
 std::vector<Point> points(const Device&, Scope scope) {

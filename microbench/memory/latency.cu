@@ -25,7 +25,6 @@
 // Method, shared memory: a chain of addresses in shared memory; the store is what a store of the
 // word before each load adds to the link (a store alone has no latency that a thread could see).
 
-#include "microbench/curve.hpp"
 #include "microbench/memory/chase.cuh"
 #include "microbench/memory/shared_chain.cuh"
 
@@ -58,25 +57,28 @@ Sampling warm_walk(const Chain& chain, const Device& device, Stream stream) {
   };
 }
 
-Coordinates coordinates(const char* method, const char* level, const Chain& chain) {
-  return {{"method", method},
-          {"level", level},
-          {"footprint", std::to_string(chain.footprint)},
-          {"order", chain.random ? "random" : "sequential"},
-          {"stride", std::to_string(chain.stride)},
-          {"hint", name_of(chain.hint)},
-          {"link", name_of(chain.link)},
-          {"threads", std::to_string(chain.threads)}};
-}
-
-Point point_of(const char* method, const char* level, const Chain& chain) {
-  Point p;
-  p.at = coordinates(method, level, chain);
-  p.quantity = "latency";
-  p.unit = "cycles";
+Point& add(std::vector<Point>& points, const char* method, const char* level, const Chain& chain) {
+  Point& p = add_point(points,
+                       {{"method", method},
+                        {"level", level},
+                        {"footprint", std::to_string(chain.footprint)},
+                        {"order", chain.random ? "random" : "sequential"},
+                        {"stride", std::to_string(chain.stride)},
+                        {"hint", name_of(chain.hint)},
+                        {"link", name_of(chain.link)},
+                        {"threads", std::to_string(chain.threads)}},
+                       "latency", "cycles");
   p.kernels = {use_of(chain.hint, chain.link)};
   p.claims = {{"LDG", "ld.global", unroll}};
   return p;
+}
+
+/// A point that is walked warm.
+void add_warm(std::vector<Point>& points, const char* method, const char* level,
+              const Chain& chain) {
+  add(points, method, level, chain).prepare = [chain](const Device& d, Stream stream) {
+    return warm_walk(chain, d, stream);
+  };
 }
 
 /// 2 KiB, 3 KiB, 4 KiB, 6 KiB, ...: two footprints per octave, four around the sizes of L1 and L2.
@@ -88,11 +90,11 @@ std::vector<std::size_t> footprints(const Device& device, Scope scope) {
   std::vector<std::size_t> all;
   for (std::size_t f = 2 << 10; f <= most; f *= 2) {
     all.push_back(f);
-    if (scope == Scope::quick && !near(f, l1) && !near(f, device.l2_bytes)) {
+    const bool fine = near(f, l1) || near(f, device.l2_bytes);
+    if (scope == Scope::quick && !fine) {
       f *= 2;  // with the loop's own doubling: every other octave
       continue;
     }
-    const bool fine = near(f, l1) || near(f, device.l2_bytes);
     for (int quarter = 1; quarter < 4; ++quarter) {
       const std::size_t between = f + f / 4 * quarter;
       if ((fine || quarter == 2) && between <= most) all.push_back(between);
@@ -120,9 +122,7 @@ void add_ladder(std::vector<Point>& points, const Device& device, Scope scope) {
       chain.hint = hint;
       const char* level = level_of(footprint, device);
       if (hint != Hint::ca && std::string(level) == "l1") level = "l2";
-      Point p = point_of("ladder", level, chain);
-      p.prepare = [chain](const Device& d, Stream stream) { return warm_walk(chain, d, stream); };
-      points.push_back(std::move(p));
+      add_warm(points, "ladder", level, chain);
     }
   }
 }
@@ -130,17 +130,12 @@ void add_ladder(std::vector<Point>& points, const Device& device, Scope scope) {
 // ---- The papers' ways ---------------------------------------------------------------------------
 
 void add_luo(std::vector<Point>& points, const Device& device) {
-  const auto add = [&](const char* level, Chain chain) {
-    chain.random = false;
-    Point p = point_of("luo", level, chain);
-    p.prepare = [chain](const Device& d, Stream stream) { return warm_walk(chain, d, stream); };
-    points.push_back(std::move(p));
-  };
   for (const Link link : {Link::index, Link::pointer}) {
-    add("l1", {16 << 10, 32, false, link, Hint::ca, 1});
-    add("l2", {device.l2_bytes / 8, 128, false, link, Hint::cg, 1});
+    add_warm(points, "luo", "l1", {16 << 10, 32, false, link, Hint::ca, 1});
+    add_warm(points, "luo", "l2", {device.l2_bytes / 8, 128, false, link, Hint::cg, 1});
     for (const std::size_t stride : {32, 64, 128, 256}) {
-      add("memory", {8 * device.l2_bytes, stride, false, link, Hint::ca, lanes});
+      add_warm(points, "luo", "memory",
+               {8 * device.l2_bytes, stride, false, link, Hint::ca, lanes});
     }
   }
 }
@@ -152,28 +147,22 @@ Sampling sequential_walk(const Chain& chain, std::uint64_t warm, std::uint64_t l
   return [state, warm, links] {
     state->restart();  // written again: the state of the caches is that of the paper's one launch
     const Stamp taken = state->walk({warm, links})[1];
-    Reading r;
-    r.cycles = static_cast<double>(taken.cycles) / static_cast<double>(links);
-    r.time_ns = static_cast<double>(taken.nanoseconds) / static_cast<double>(links);
-    if (*r.time_ns > 0) r.clock_mhz = 1e3 * *r.cycles / *r.time_ns;
-    r.value = *r.cycles;
-    return r;
+    return in_cycles(static_cast<double>(taken.cycles) / static_cast<double>(links),
+                     static_cast<double>(taken.nanoseconds) / static_cast<double>(links));
   };
 }
 
 void add_abdelkhalik(std::vector<Point>& points, const Device& device) {
   constexpr std::uint64_t links = 32768;  // 262,144 bytes, as in their Fig. 2
-  const auto add = [&](const char* level, std::size_t footprint, Hint hint, std::uint64_t warm) {
+  const auto walk = [&](const char* level, std::size_t footprint, Hint hint, std::uint64_t warm) {
     const Chain chain{footprint, 8, false, Link::pointer, hint, 1};
-    Point p = point_of("abdelkhalik", level, chain);
-    p.prepare = [chain, warm](const Device&, Stream stream) {
+    add(points, "abdelkhalik", level, chain).prepare = [chain, warm](const Device&, Stream stream) {
       return sequential_walk(chain, warm, links, stream);
     };
-    points.push_back(std::move(p));
   };
-  add("memory", device.l2_bytes / 8 * 10, Hint::cv, 0);  // theirs: 52 MB where L2 has 42 MB
-  add("l2", 256 << 10, Hint::cg, 0);
-  add("l1", 16 << 10, Hint::ca, 2048);
+  walk("memory", device.l2_bytes / 8 * 10, Hint::cv, 0);  // theirs: 52 MB where L2 has 42 MB
+  walk("l2", 256 << 10, Hint::cg, 0);
+  walk("l1", 16 << 10, Hint::ca, 2048);
 }
 
 // ---- Registration -------------------------------------------------------------------------------
@@ -189,47 +178,26 @@ std::vector<Point> points(const Device& device, Scope scope) {
 
 /// Capacities: where the ladder leaves one plateau and where it has reached the next.
 std::vector<Finding> findings(const Device& device, const std::vector<MeasuredPoint>& measured) {
-  std::vector<Abscissa> ladder;
-  for (const MeasuredPoint& p : measured) {
-    if (value_of(p.at, "method") == "ladder" && value_of(p.at, "hint") == "ca") {
-      ladder.push_back({std::stod(value_of(p.at, "footprint")), p.value});
-    }
-  }
+  std::vector<Abscissa> ladder =
+      curve_along(measured, "footprint", {{"method", "ladder"}, {"hint", "ca"}});
   std::sort(ladder.begin(), ladder.end(), [](auto& a, auto& b) { return a.x < b.x; });
   // The last footprint within `share` of the plateau at its left, the first beyond it.
-  const auto end_of_plateau = [&](double from, double share) -> std::optional<Bracket> {
-    std::optional<double> plateau;
-    Bracket b;
-    for (const Abscissa& p : ladder) {
-      if (p.x < from) continue;
-      if (!plateau) plateau = p.y;
-      if (p.y > *plateau * (1 + share)) {
-        b.high = p.x;
-        return b;
-      }
-      b.low = p.x;
-    }
-    return std::nullopt;
-  };
   std::vector<Finding> found;
   const auto add = [&](const char* level, double from, double share, const char* how) {
-    if (const auto b = end_of_plateau(from, share)) {
-      found.push_back({{{"level", level}},
-                       "capacity",
-                       "KiB",
-                       b->low / 1024,
-                       b->low / 1024,
-                       b->high / 1024,
-                       how});
-    }
+    const auto first =
+        std::find_if(ladder.begin(), ladder.end(), [&](const Abscissa& p) { return p.x >= from; });
+    const auto beyond = std::find_if(
+        first, ladder.end(), [&](const Abscissa& p) { return p.y > first->y * (1 + share); });
+    if (beyond == ladder.end()) return;
+    const double last = std::prev(beyond)->x / 1024;
+    found.push_back({{{"level", level}}, "capacity", "KiB", last, last, beyond->x / 1024, how});
   };
   if (ladder.empty()) return found;
   add("l1", ladder.front().x, 0.05,
       "Largest footprint of the ladder within 5 % of the latency of the smallest; high: the next");
   add("l2", static_cast<double>(device.l2_bytes) / 4, 0.15,
       "Largest footprint of the ladder within 15 % of the latency at a quarter of the L2; high: "
-      "the "
-      "next");
+      "the next");
   return found;
 }
 
@@ -237,11 +205,9 @@ const bool registered = register_microbenchmark(
     {"memory/latency", "What does one dependent load cost at every level of the memory?",
      "A pointer chase by one thread, in a random order that is one cycle through the footprint, "
      "latency as the slope over two lengths of the walk, in cycles and nanoseconds; footprints "
-     "from "
-     "inside L1 to several GiB. Beside it the methods of both papers: fixed stride and warm (Luo "
-     "et "
-     "al.), 8-byte steps through 256 KiB with ld.cv, ld.cg and ld.ca (Abdelkhalik et al.), and "
-     "chains in shared memory.",
+     "from inside L1 to several GiB. Beside it the methods of both papers: fixed stride and warm "
+     "(Luo et al.), 8-byte steps through 256 KiB with ld.cv, ld.cg and ld.ca (Abdelkhalik et al.), "
+     "and chains in shared memory.",
      points, findings});
 
 }  // namespace

@@ -29,25 +29,20 @@ Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
 }
 
 struct DriverMemory {
-  static constexpr unsigned since = 10020;  // CUDA 10.2, which brought these functions
-  PFN_cuDeviceGetAttribute_v2000 attribute =
-      driver_function<PFN_cuDeviceGetAttribute_v2000>("cuDeviceGetAttribute", since);
-  PFN_cuMemGetAllocationGranularity_v10020 granularity =
-      driver_function<PFN_cuMemGetAllocationGranularity_v10020>("cuMemGetAllocationGranularity",
-                                                                since);
-  PFN_cuMemCreate_v10020 create = driver_function<PFN_cuMemCreate_v10020>("cuMemCreate", since);
-  PFN_cuMemRelease_v10020 release = driver_function<PFN_cuMemRelease_v10020>("cuMemRelease", since);
-  PFN_cuMemGetAllocationPropertiesFromHandle_v10020 properties =
-      driver_function<PFN_cuMemGetAllocationPropertiesFromHandle_v10020>(
-          "cuMemGetAllocationPropertiesFromHandle", since);
-  PFN_cuMemAddressReserve_v10020 reserve =
-      driver_function<PFN_cuMemAddressReserve_v10020>("cuMemAddressReserve", since);
-  PFN_cuMemAddressFree_v10020 free_addresses =
-      driver_function<PFN_cuMemAddressFree_v10020>("cuMemAddressFree", since);
-  PFN_cuMemMap_v10020 map = driver_function<PFN_cuMemMap_v10020>("cuMemMap", since);
-  PFN_cuMemUnmap_v10020 unmap = driver_function<PFN_cuMemUnmap_v10020>("cuMemUnmap", since);
-  PFN_cuMemSetAccess_v10020 set_access =
-      driver_function<PFN_cuMemSetAccess_v10020>("cuMemSetAccess", since);
+// Since CUDA 10.2, which brought these functions. A macro, because the type is named after them.
+#define AMASIA_DRIVER(member, name, version) \
+  PFN_##name##_v##version member = driver_function<PFN_##name##_v##version>(#name, 10020);
+  AMASIA_DRIVER(attribute, cuDeviceGetAttribute, 2000)
+  AMASIA_DRIVER(granularity, cuMemGetAllocationGranularity, 10020)
+  AMASIA_DRIVER(create, cuMemCreate, 10020)
+  AMASIA_DRIVER(release, cuMemRelease, 10020)
+  AMASIA_DRIVER(properties, cuMemGetAllocationPropertiesFromHandle, 10020)
+  AMASIA_DRIVER(reserve, cuMemAddressReserve, 10020)
+  AMASIA_DRIVER(free_addresses, cuMemAddressFree, 10020)
+  AMASIA_DRIVER(map, cuMemMap, 10020)
+  AMASIA_DRIVER(unmap, cuMemUnmap, 10020)
+  AMASIA_DRIVER(set_access, cuMemSetAccess, 10020)
+#undef AMASIA_DRIVER
 
   static const DriverMemory& get() {
     static const DriverMemory functions;
@@ -76,6 +71,9 @@ class MappedMemory {
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     succeed(DriverMemory::get().set_access(addresses_.at, bytes_, &access, 1), "cuMemSetAccess");
   }
+
+  MappedMemory(const MappedMemory&) = delete;
+  MappedMemory& operator=(const MappedMemory&) = delete;
 
   std::byte* data() const { return reinterpret_cast<std::byte*>(addresses_.at); }
   std::size_t bytes() const { return bytes_; }
@@ -108,7 +106,8 @@ class MappedMemory {
     return (bytes + unit - 1) / unit * unit;
   }
 
-  // One owner per step, so that what was done is undone when the next one fails.
+  // One owner per step, none of which is copied, so that what was done is undone when the next one
+  // fails.
   struct Physical {
     Physical(std::size_t bytes, const CUmemAllocationProp& asked) {
       const DriverMemory& driver = DriverMemory::get();
@@ -136,8 +135,6 @@ class MappedMemory {
       throw Unavailable("the driver granted the memory without compression (compressionType NONE)");
     }
     ~Physical() { DriverMemory::get().release(handle); }
-    Physical(const Physical&) = delete;
-    Physical& operator=(const Physical&) = delete;
     CUmemGenericAllocationHandle handle = 0;
   };
 
@@ -146,8 +143,6 @@ class MappedMemory {
       succeed(DriverMemory::get().reserve(&at, bytes, 0, 0, 0), "cuMemAddressReserve");
     }
     ~Addresses() { DriverMemory::get().free_addresses(at, bytes); }
-    Addresses(const Addresses&) = delete;
-    Addresses& operator=(const Addresses&) = delete;
     CUdeviceptr at = 0;
     std::size_t bytes;
   };
@@ -158,8 +153,6 @@ class MappedMemory {
       succeed(DriverMemory::get().map(at, bytes, 0, handle, 0), "cuMemMap");
     }
     ~Mapping() { DriverMemory::get().unmap(at, bytes); }
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
     CUdeviceptr at;
     std::size_t bytes;
   };

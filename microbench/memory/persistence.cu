@@ -26,7 +26,6 @@
 
 #include <optional>
 
-#include "microbench/curve.hpp"
 #include "microbench/memory/chase.cuh"
 #include "microbench/memory/persistence.hpp"
 #include "microbench/memory/set_aside.cuh"
@@ -47,11 +46,7 @@ __global__ void __launch_bounds__(reader_threads)
         data + std::size_t{chunk} * persistence_chunk + std::size_t{16} * threadIdx.x;
     uint4 v[reader_words];
 #pragma unroll
-    for (int k = 0; k < reader_words; ++k) {
-      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
-                   : "l"(mine + k * 16 * reader_threads));
-    }
+    for (int k = 0; k < reader_words; ++k) v[k] = load_past_l1(mine + k * 16 * reader_threads);
 #pragma unroll
     for (int k = 0; k < reader_words; ++k) folded ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
   }
@@ -151,35 +146,21 @@ Sampling capacity(const Device& device) {
     if (found.kind != Crossover::Kind::between) {
       throw std::runtime_error("no region up to twice the set-aside left the L2");
     }
-    Reading r;
-    r.value = found.at.low / (1 << 20);
-    return r;
+    return Reading{found.at.low / (1 << 20)};
   };
 }
 
 // ---- Registration -------------------------------------------------------------------------------
 
-Point point_of(const char* quantity, const char* unit) {
-  Point p;
-  p.quantity = quantity;
-  p.unit = unit;
-  p.runs_from = 80;
-  p.kernels = {
-      use_of(Hint::cg, Link::pointer),
-      {reinterpret_cast<const void*>(read_chunks), reader_threads, 0, 1, persistence_chunk}};
-  p.claims = {{"LDG", "ld.global", unroll}, {"LDG", "ld.global", reader_words, true, 1}};
-  return p;
-}
-
 void add_latency(std::vector<Point>& points, int percent, const Setting& s) {
   constexpr const char* windows[] = {"off", "on", "fitted"};
-  Point p = point_of("latency", "cycles");
-  p.at = {{"region_percent", std::to_string(percent)},
-          {"window", windows[static_cast<int>(s.window)]},
-          {"stream", s.stream ? "yes" : "no"},
-          {"readers", s.readers == Readers::one ? "one" : "all"}};
+  Point& p = add_point(points,
+                       {{"region_percent", std::to_string(percent)},
+                        {"window", windows[static_cast<int>(s.window)]},
+                        {"stream", s.stream ? "yes" : "no"},
+                        {"readers", s.readers == Readers::one ? "one" : "all"}},
+                       "latency", "cycles");
   p.prepare = [percent, s](const Device& d, Stream) { return latency_of(percent, s, d); };
-  points.push_back(std::move(p));
 }
 
 std::vector<Point> points(const Device&, Scope scope) {
@@ -196,45 +177,44 @@ std::vector<Point> points(const Device&, Scope scope) {
       if (percent > 100) add_latency(all, percent, {Window::fitted, true, readers});
     }
   }
-  if (!full) return all;
-  Point p = point_of("capacity", "MiB");
-  p.at = {{"level", "persisting l2"}};
-  p.larger_is_better = true;
-  p.prepare = [](const Device& d, Stream) { return capacity(d); };
-  all.push_back(std::move(p));
+  if (full) {
+    add_point(all, {{"level", "persisting l2"}}, "capacity", "MiB", Better::larger).prepare =
+        [](const Device& d, Stream) { return capacity(d); };
+  }
+  for (Point& p : all) {
+    p.runs_from = 80;
+    p.kernels = {use_of(Hint::cg, Link::pointer),
+                 kernel_use(read_chunks, reader_threads, 0, 1, persistence_chunk)};
+    p.claims = {{"LDG", "ld.global", unroll}, {"LDG", "ld.global", reader_words, true, 1}};
+  }
   return all;
 }
 
 /// What each window gains, and which share of the loads it keeps in the L2.
 std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
-  const auto latency = [&](const Coordinates& like, const char* stream) -> double {
-    for (const MeasuredPoint& p : measured) {
-      if (value_of(p.at, "window") == "off" && value_of(p.at, "stream") == stream &&
-          value_of(p.at, "region_percent") == value_of(like, "region_percent") &&
-          value_of(p.at, "readers") == value_of(like, "readers")) {
-        return p.value;
-      }
-    }
-    return 0;
-  };
   std::vector<Finding> found;
   for (const MeasuredPoint& p : measured) {
     if (value_of(p.at, "window").empty() || value_of(p.at, "window") == "off") continue;
-    const double displaced = latency(p.at, "yes"), undisturbed = latency(p.at, "no");
     const Coordinates at{{"region_percent", value_of(p.at, "region_percent")},
                          {"window", value_of(p.at, "window")},
                          {"readers", value_of(p.at, "readers")}};
+    const auto without_window = [&](const char* stream) {
+      Coordinates beside = at;
+      beside[1].second = "off";
+      beside.emplace_back("stream", stream);
+      return value_at(measured, beside);
+    };
+    const double displaced = without_window("yes"), undisturbed = without_window("no");
     if (displaced > 0) {
-      const double gain = displaced / p.value;
-      found.push_back({at, "gain", "x", gain, gain, gain,
-                       "Latency behind the stream without a window over that with it"});
+      found.push_back(
+          single_finding(at, "gain", "x", displaced / p.value,
+                         "Latency behind the stream without a window over that with it"));
     }
     // Where the region undisturbed is hardly faster there is nothing to keep.
     if (undisturbed > 0 && displaced > 1.1 * undisturbed) {
-      const double kept = kept_share(displaced, p.value, undisturbed);
-      found.push_back(
-          {at, "kept", "share", kept, kept, kept,
-           "By the latency: 0 as behind the stream without a window, 1 as undisturbed"});
+      found.push_back(single_finding(
+          at, "kept", "share", kept_share(displaced, p.value, undisturbed),
+          "By the latency: 0 as behind the stream without a window, 1 as undisturbed"));
     }
   }
   return found;

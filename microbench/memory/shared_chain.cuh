@@ -25,8 +25,7 @@ __global__ void __launch_bounds__(32) chase_shared(Walks walks, Stamp* taken, st
   std::uint32_t at = INDEX ? 0 : first;
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int i = 0; i < walks.links[w]; i += unroll) {
 #pragma unroll
@@ -40,8 +39,7 @@ __global__ void __launch_bounds__(32) chase_shared(Walks walks, Stamp* taken, st
         asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(at) : "r"(address) : "memory");
       }
     }
-    taken[w].cycles = clock_now() - begin;
-    taken[w].nanoseconds = nanoseconds_now() - begin_ns;
+    watch.stop(taken[w]);
   }
   *end = at;
 }
@@ -53,11 +51,7 @@ inline Reading walk_shared(SharedKernel kernel, const DeviceArray<Stamp>& taken,
   constexpr int longer = 65536;  // x 23 cycles: ~0.8 ms, a thousand ticks of %globaltimer
   const Walks walks{{shared_short_walk, shared_short_walk, longer}};
   kernel<<<1, 32, 0, stream>>>(walks, taken.data(), end.data());
-  AMASIA_CUDA(cudaGetLastError());
-  AMASIA_CUDA(cudaStreamSynchronize(stream));
-  Stamp host[max_walks];
-  taken.download(host);
-  return slope_between(host[1], shared_short_walk, host[2], longer);
+  return slope_of_walks(stream, taken, walks);
 }
 
 inline Sampling shared_walk(SharedKernel kernel, SharedKernel less, Stream stream) {
@@ -78,17 +72,15 @@ inline Sampling shared_walk(SharedKernel kernel, SharedKernel less, Stream strea
 inline void add_shared(std::vector<Point>& points) {
   const auto add = [&](const char* access, const char* link, SharedKernel kernel,
                        SharedKernel less) {
-    Point p;
-    p.at = {{"method", "chain"}, {"level", "shared"}, {"access", access}, {"link", link}};
-    p.quantity = "latency";
-    p.unit = "cycles";
-    p.kernels = {{reinterpret_cast<const void*>(kernel), 32}};
+    Point& p = add_point(
+        points, {{"method", "chain"}, {"level", "shared"}, {"access", access}, {"link", link}},
+        "latency", "cycles");
+    p.kernels = {kernel_use(kernel, 32)};
     p.claims = {{"LDS", "ld.shared", unroll}};
     if (std::string(access) != "load") {  // and the store of the loop that fills the ring
       p.claims.push_back({"STS", "st.shared", unroll + 1});
     }
     p.prepare = [=](const Device&, Stream stream) { return shared_walk(kernel, less, stream); };
-    points.push_back(std::move(p));
   };
   add("load", "pointer", chase_shared<false, false>, nullptr);
   add("load", "index", chase_shared<false, true>, nullptr);

@@ -20,6 +20,14 @@ __global__ void __launch_bounds__(32)
   if (threadIdx.x == 1) *out = held[words - 1];
 }
 
+/// The word that the last block stored is what was asked for.
+void expect_word(unsigned value, const DeviceArray<unsigned>& out, Stream stream) {
+  AMASIA_CUDA(cudaStreamSynchronize(stream));
+  if (first_of(out) != value) {
+    throw std::runtime_error("the last word did not hold what was stored");
+  }
+}
+
 /// Whether a block of so many bytes runs. A refusal leaves the context as it was.
 bool runs(unsigned bytes, const DeviceArray<unsigned>& out, Stream stream) {
   const cudaError_t allowed = cudaFuncSetAttribute(
@@ -29,10 +37,7 @@ bool runs(unsigned bytes, const DeviceArray<unsigned>& out, Stream stream) {
   }
   const cudaError_t launched = cudaGetLastError();
   if (allowed != cudaSuccess || launched != cudaSuccess) return false;
-  AMASIA_CUDA(cudaStreamSynchronize(stream));
-  unsigned got = 0;
-  out.download(&got);
-  if (got != bytes) throw std::runtime_error("the last word did not hold what was stored");
+  expect_word(bytes, out, stream);
   return true;
 }
 
@@ -62,11 +67,7 @@ Sampling static_limit(Stream stream) {
     for (const StaticBlock& block : static_blocks) {
       block.kernel<<<1, 32, 0, stream>>>(block.bytes, out.data());
       if (cudaGetLastError() != cudaSuccess) break;
-      AMASIA_CUDA(cudaStreamSynchronize(stream));
-      unsigned got = 0;
-      out.download(&got);
-      if (got != block.bytes)
-        throw std::runtime_error("the last word did not hold what was stored");
+      expect_word(block.bytes, out, stream);
       r.value = block.bytes / 1024.0;
     }
     if (r.value == 0) throw std::runtime_error("not even 16 KiB can be launched");
@@ -83,34 +84,29 @@ Sampling limit(const Device& device, Stream stream) {
       const unsigned middle = (low + (high - low) / 2) / 4 * 4;
       (runs(middle, out, stream) ? low : high) = middle;
     }
-    Reading r;
-    r.value = low / 1024.0;
-    return r;
+    return Reading{low / 1024.0};
   };
 }
 
 std::vector<Point> points(const Device&, Scope) {
-  Point block;
-  block.at = {{"limit", "block"}};
-  block.quantity = "capacity";
-  block.unit = "KiB";
-  block.larger_is_better = true;
-  block.kernels = {{reinterpret_cast<const void*>(touch_last_word), 32}};
-  block.claims = {{"STS", "st.shared", 1, false}, {"LDS", "ld.shared", 1, false}};
-  block.prepare = [](const Device& d, Stream stream) { return limit(d, stream); };
-  Point fixed = block;
-  fixed.at = {{"limit", "static"}};
-  fixed.kernels = {{reinterpret_cast<const void*>(touch_last_static_word<most_static_bytes>), 32}};
-  fixed.prepare = [](const Device&, Stream stream) { return static_limit(stream); };
-  return {block, fixed};
+  std::vector<Point> all;
+  const auto add = [&](const char* what, const KernelUse& kernel, auto prepare) {
+    Point& p = add_point(all, {{"limit", what}}, "capacity", "KiB", Better::larger);
+    p.kernels = {kernel};
+    p.claims = {{"STS", "st.shared", 1, false}, {"LDS", "ld.shared", 1, false}};
+    p.prepare = prepare;
+  };
+  add("block", kernel_use(touch_last_word, 32), limit);
+  add("static", kernel_use(touch_last_static_word<most_static_bytes>, 32),
+      [](const Device&, Stream stream) { return static_limit(stream); });
+  return all;
 }
 
 const bool registered = register_microbenchmark(
     {"memory/shared_limits", "How much shared memory can one block have?",
      "A block that stores and loads the last word of its dynamic shared memory is launched with "
-     "sizes "
-     "found by bisection; the limit is the largest that launches and returns the word. Likewise of "
-     "kernels with static shared memory of 16, 32 and 48 KiB.",
+     "sizes found by bisection; the limit is the largest that launches and returns the word. "
+     "Likewise of kernels with static shared memory of 16, 32 and 48 KiB.",
      points});
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "microbench/tensor_core/operands.hpp"
+#include "variants/ptx/guarded_asm.cuh"
 
 namespace amasia::tensor {
 
@@ -16,13 +17,7 @@ enum class Mode { dense, sparse };
 template <Element E, Sum S, int K, Mode M>
 struct Mma;
 
-// Macros, because an asm statement with its operands can be passed no other way. On GPUs that lack
-// the instruction its callers are not launched.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-#define AMASIA_MMA_ASM(...) asm volatile(__VA_ARGS__)
-#else
-#define AMASIA_MMA_ASM(...) __trap()
-#endif
+// As those of guarded_asm.cuh.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 #define AMASIA_MMA_FP8_ASM(...) asm volatile(__VA_ARGS__)
 #else
@@ -75,29 +70,29 @@ struct Mma;
 #define AMASIA_SPARSE(ASM, E, S, K, TYPES, A, B, D) \
   AMASIA_MMA_OF(ASM, E, S, K, sparse, AMASIA_MMA_SP "m16n8k" #K ".row.col." TYPES " ", A, B, D)
 
-AMASIA_DENSE(AMASIA_MMA_ASM, f16, f16, 8, "f16.f16.f16.f16", 2, 1, 2);
-AMASIA_DENSE(AMASIA_MMA_ASM, f16, f16, 16, "f16.f16.f16.f16", 4, 2, 2);
-AMASIA_DENSE(AMASIA_MMA_ASM, f16, f32, 8, "f32.f16.f16.f32", 2, 1, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, f16, f32, 16, "f32.f16.f16.f32", 4, 2, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, bf16, f32, 16, "f32.bf16.bf16.f32", 4, 2, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, tf32, f32, 4, "f32.tf32.tf32.f32", 2, 1, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, tf32, f32, 8, "f32.tf32.tf32.f32", 4, 2, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, s8, s32, 16, "s32.s8.s8.s32", 2, 1, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, s8, s32, 32, "s32.s8.s8.s32", 4, 2, 4);
-AMASIA_DENSE(AMASIA_MMA_ASM, s4, s32, 64, "s32.s4.s4.s32", 4, 2, 4);
-AMASIA_MMA_OF(AMASIA_MMA_ASM, b1, s32, 256, dense,
+AMASIA_DENSE(AMASIA_SM80_ASM, f16, f16, 8, "f16.f16.f16.f16", 2, 1, 2);
+AMASIA_DENSE(AMASIA_SM80_ASM, f16, f16, 16, "f16.f16.f16.f16", 4, 2, 2);
+AMASIA_DENSE(AMASIA_SM80_ASM, f16, f32, 8, "f32.f16.f16.f32", 2, 1, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, f16, f32, 16, "f32.f16.f16.f32", 4, 2, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, bf16, f32, 16, "f32.bf16.bf16.f32", 4, 2, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, tf32, f32, 4, "f32.tf32.tf32.f32", 2, 1, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, tf32, f32, 8, "f32.tf32.tf32.f32", 4, 2, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, s8, s32, 16, "s32.s8.s8.s32", 2, 1, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, s8, s32, 32, "s32.s8.s8.s32", 4, 2, 4);
+AMASIA_DENSE(AMASIA_SM80_ASM, s4, s32, 64, "s32.s4.s4.s32", 4, 2, 4);
+AMASIA_MMA_OF(AMASIA_SM80_ASM, b1, s32, 256, dense,
               "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc ", 4, 2, 4);
 AMASIA_DENSE(AMASIA_MMA_FP8_ASM, e4m3, f32, 32, "f32.e4m3.e4m3.f32", 4, 2, 4);
 AMASIA_DENSE(AMASIA_MMA_FP8_ASM, e5m2, f32, 32, "f32.e5m2.e5m2.f32", 4, 2, 4);
 
-AMASIA_SPARSE(AMASIA_MMA_ASM, f16, f16, 16, "f16.f16.f16.f16", 2, 2, 2);
-AMASIA_SPARSE(AMASIA_MMA_ASM, f16, f16, 32, "f16.f16.f16.f16", 4, 4, 2);
-AMASIA_SPARSE(AMASIA_MMA_ASM, f16, f32, 16, "f32.f16.f16.f32", 2, 2, 4);
-AMASIA_SPARSE(AMASIA_MMA_ASM, f16, f32, 32, "f32.f16.f16.f32", 4, 4, 4);
-AMASIA_SPARSE(AMASIA_MMA_ASM, bf16, f32, 32, "f32.bf16.bf16.f32", 4, 4, 4);
-AMASIA_SPARSE(AMASIA_MMA_ASM, tf32, f32, 8, "f32.tf32.tf32.f32", 2, 2, 4);
-AMASIA_SPARSE(AMASIA_MMA_ASM, tf32, f32, 16, "f32.tf32.tf32.f32", 4, 4, 4);
-AMASIA_SPARSE(AMASIA_MMA_ASM, s8, s32, 32, "s32.s8.s8.s32", 2, 2, 4);
-AMASIA_SPARSE(AMASIA_MMA_ASM, s8, s32, 64, "s32.s8.s8.s32", 4, 4, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, f16, f16, 16, "f16.f16.f16.f16", 2, 2, 2);
+AMASIA_SPARSE(AMASIA_SM80_ASM, f16, f16, 32, "f16.f16.f16.f16", 4, 4, 2);
+AMASIA_SPARSE(AMASIA_SM80_ASM, f16, f32, 16, "f32.f16.f16.f32", 2, 2, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, f16, f32, 32, "f32.f16.f16.f32", 4, 4, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, bf16, f32, 32, "f32.bf16.bf16.f32", 4, 4, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, tf32, f32, 8, "f32.tf32.tf32.f32", 2, 2, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, tf32, f32, 16, "f32.tf32.tf32.f32", 4, 4, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, s8, s32, 32, "s32.s8.s8.s32", 2, 2, 4);
+AMASIA_SPARSE(AMASIA_SM80_ASM, s8, s32, 64, "s32.s8.s8.s32", 4, 4, 4);
 
 }  // namespace amasia::tensor

@@ -1,10 +1,6 @@
 // Chains of one mma instruction, how they are timed, and the product that each is compared with.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/mma.cuh"
 #include "microbench/walks.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -55,8 +51,7 @@ __global__ void __launch_bounds__(rate_threads)
   }
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int n = 0; n < walks.links[w]; ++n) {
 #pragma unroll
@@ -74,10 +69,7 @@ __global__ void __launch_bounds__(rate_threads)
       for (int i = 0; i < I::d_words; ++i) folded ^= d[c][i];
     }
     if (folded == 0x7fc12345U) *sink = folded;
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(taken[w]);
   }
   unsigned sum[I::d_words] = {};
   I::multiply(sum, a, b[0], metadata);
@@ -118,8 +110,7 @@ class MmaOperands {
 
   /// Compares what a launch stored with the CPU's product.
   void hold() const {
-    std::vector<unsigned> got(once.size());
-    once.download(got.data());
+    const std::vector<unsigned> got = downloaded(once);
     for (int m = 0; m < 16; ++m) {
       for (int n = 0; n < 8; ++n) {
         const int lane = m % 8 * 4 + n / 2;
@@ -164,12 +155,9 @@ Sampling mma_cycles(Stream stream) {
   verify_mma<I, CHAINS>(stream);
   auto o = std::make_shared<const MmaOperands<I>>(Fill::random, true);
   return [o, stream] {
-    constexpr int few = 16, many = 80;
-    launch_mma<I, CHAINS>(*o, 1, 32, Walks{{4, few, many}}, stream);
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    Stamp host[max_walks];
-    o->taken.download(host);
-    return slope_between(host[1], few * mma_per_loop, host[2], many * mma_per_loop);
+    const Walks walks{{4, 16, 80}};
+    launch_mma<I, CHAINS>(*o, 1, 32, walks, stream);
+    return slope_of_walks(stream, o->taken, walks, mma_per_loop);
   };
 }
 
@@ -186,15 +174,9 @@ Sampling mma_rate(Fill fill, const Device& device, Stream stream) {
     // About 3 ms at the rate of the shape: m16n8k16 takes 4 cycles of a scheduler or more.
     constexpr int iterations = 6000 * 16 / rate_chains / 16;
     const Walks walks{{iterations, 0, 0}};
-    const double ms = ceilings::warm_milliseconds(
-        stream, [&] { launch_mma<I, rate_chains>(*o, blocks, rate_threads, walks, stream); });
-    Stamp stamp[max_walks];
-    o->taken.download(stamp);
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.clock_mhz =
-        1e3 * static_cast<double>(stamp[0].cycles) / static_cast<double>(stamp[0].nanoseconds);
-    r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
+    Reading r = time_of_launch(stream, o->taken, [&] {
+      launch_mma<I, rate_chains>(*o, blocks, rate_threads, walks, stream);
+    });
     r.value = mma_operations<I> * blocks * (rate_threads / 32) * mma_per_loop * iterations /
               *r.time_ns * 1e-3;
     return r;

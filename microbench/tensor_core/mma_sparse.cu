@@ -33,8 +33,7 @@ std::vector<Point> points(const Device& d, Scope scope) {
 const bool registered = register_microbenchmark(
     {"tensor_core/mma_sparse", "What does mma.sp cost, and how fast can it multiply?",
      "As tensor_core/mma, with an A that keeps two of four elements (one of two for tf32); shape "
-     "and "
-     "operations are those of the whole product, zeros counted.",
+     "and operations are those of the whole product, zeros counted.",
      points});
 
 }  // namespace

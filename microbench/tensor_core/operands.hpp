@@ -13,22 +13,8 @@ enum class Element { f16, bf16, tf32, e4m3, e5m2, s8, s4, b1 };
 enum class Sum { f16, f32, s32 };
 
 constexpr int bits_of(Element e) {
-  switch (e) {
-    case Element::f16:
-    case Element::bf16:
-      return 16;
-    case Element::tf32:
-      return 32;
-    case Element::e4m3:
-    case Element::e5m2:
-    case Element::s8:
-      return 8;
-    case Element::s4:
-      return 4;
-    case Element::b1:
-      return 1;
-  }
-  return 0;
+  constexpr int bits[] = {16, 16, 32, 8, 8, 8, 4, 1};
+  return bits[static_cast<int>(e)];
 }
 constexpr bool is_integer(Element e) {
   return e == Element::s8 || e == Element::s4 || e == Element::b1;
@@ -41,6 +27,7 @@ std::string name_of(Sum s);
 std::string rate_unit(Element e);
 
 enum class Fill { zero, random };
+constexpr const char* name_of(Fill f) { return f == Fill::zero ? "zero" : "random"; }
 
 /// Rows of k elements, packed: row m of A, row n of B (its column). 32-bit words, little-endian.
 struct Matrix {

@@ -55,8 +55,7 @@ __global__ void __launch_bounds__(wgmma_threads)
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
     wgmma::hold(d);
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int n = 0; n < walks.links[w]; ++n) {
       if constexpr (WAITS == Waits::behind) wgmma::fence();
@@ -84,10 +83,7 @@ __global__ void __launch_bounds__(wgmma_threads)
     }
     wgmma::wait<0>();
     wgmma::hold(d);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(taken[w]);
   }
   if (blockIdx.x == 0) {
     for (int i = 0; i < I::words; ++i) sums[threadIdx.x * I::words + i] = d[i];

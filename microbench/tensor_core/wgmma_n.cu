@@ -9,7 +9,6 @@
 
 #include <map>
 
-#include "microbench/curve.hpp"
 #include "microbench/tensor_core/wgmma_run.cuh"
 
 namespace amasia::tensor {
@@ -65,13 +64,9 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   std::vector<Finding> found;
   for (const auto& [at, curve] : curves) {
     if (curve.size() < 2) continue;
-    Finding f;
-    f.at = at;
-    f.quantity = "n at 95 % of the throughput";
-    f.unit = "columns";
-    f.value = f.low = f.high = saturation_of(curve, 0.95);
-    f.how = "Where the curve on random data crosses 95 % of its maximum, by interpolation";
-    found.push_back(std::move(f));
+    found.push_back(single_finding(
+        at, "n at 95 % of the throughput", "columns", saturation_of(curve, 0.95),
+        "Where the curve on random data crosses 95 % of its maximum, by interpolation"));
   }
   return found;
 }

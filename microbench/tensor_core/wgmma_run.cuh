@@ -1,10 +1,6 @@
 // What one wgmma instruction multiplies, how it is timed, and the product that it is compared with.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/wgmma_loop.cuh"
 
 namespace amasia::tensor {
@@ -48,8 +44,7 @@ class WgmmaOperands {
 
   /// Compares a sixteenth of the last sums, in all rows and columns, with the CPU's.
   void hold() const {
-    std::vector<unsigned> got(sums.size());
-    sums.download(got.data());
+    const std::vector<unsigned> got = downloaded(sums);
     for (int m = 0; m < 64; ++m) {
       for (int n = 0; n < I::n; ++n) {
         if ((m + 5 * n) % 16 != 0) continue;
@@ -126,12 +121,9 @@ struct WgmmaRun {
     verify<WAITS>(stream);
     auto o = std::make_shared<const Operands>(Fill::random, true);
     return [o, stream] {
-      constexpr int few = 100, many = 500;
-      launch<WAITS>(*o, 1, Walks{{10, few, many}}, stream);
-      AMASIA_CUDA(cudaStreamSynchronize(stream));
-      Stamp host[max_walks];
-      o->taken.download(host);
-      return slope_between(host[1], few * wgmma_per_loop, host[2], many * wgmma_per_loop);
+      const Walks walks{{10, 100, 500}};
+      launch<WAITS>(*o, 1, walks, stream);
+      return slope_of_walks(stream, o->taken, walks, wgmma_per_loop);
     };
   }
 
@@ -149,15 +141,8 @@ struct WgmmaRun {
     // The power limit acts on what ran before: let that be the same.
     for (int i = 0; i < 25; ++i) launch<Waits::behind>(*o, blocks, walks, stream);
     return [o, blocks, walks, stream] {
-      const double ms = ceilings::warm_milliseconds(
-          stream, [&] { launch<Waits::behind>(*o, blocks, walks, stream); });
-      Stamp stamp[max_walks];
-      o->taken.download(stamp);
-      Reading r;
-      r.time_ns = 1e6 * ms;
-      r.clock_mhz =
-          1e3 * static_cast<double>(stamp[0].cycles) / static_cast<double>(stamp[0].nanoseconds);
-      r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
+      Reading r = time_of_launch(stream, o->taken,
+                                 [&] { launch<Waits::behind>(*o, blocks, walks, stream); });
       r.value = operations * blocks * wgmma_per_loop * walks.links[0] / *r.time_ns * 1e-3;
       return r;
     };
@@ -165,20 +150,17 @@ struct WgmmaRun {
 
   template <Waits WAITS>
   static Point point(const Device& device, const char* quantity, std::string unit) {
-    Point p;
-    p.at = {{"input", name_of(I::element)},
-            {"sum", name_of(I::sum)},
-            {"shape", "m64n" + std::to_string(I::n) + "k" + std::to_string(k)},
-            {"mode", M == Mode::dense ? "dense" : "sparse"},
-            {"a", A == Source::shared ? "shared" : "registers"}};
-    p.quantity = quantity;
-    p.unit = std::move(unit);
+    Point p = new_point({{"input", name_of(I::element)},
+                         {"sum", name_of(I::sum)},
+                         {"shape", "m64n" + std::to_string(I::n) + "k" + std::to_string(k)},
+                         {"mode", M == Mode::dense ? "dense" : "sparse"},
+                         {"a", A == Source::shared ? "shared" : "registers"}},
+                        quantity, std::move(unit));
     p.runs_from = 90;
     if (device.compute_capability > 90) {
       p.unsupported = "wgmma is an instruction of compute capability 9.0 alone";
     }
-    p.kernels = {
-        {reinterpret_cast<const void*>(run_wgmma<I, M, A, WAITS>), wgmma_threads, wgmma_shared<I>}};
+    p.kernels = {kernel_use(run_wgmma<I, M, A, WAITS>, wgmma_threads, wgmma_shared<I>)};
     const char* group = I::element == Element::b1 ? "BGMMA"
                         : is_integer(I::element)  ? "IGMMA"
                         : is_fp8(I::element)      ? "QGMMA"
@@ -188,24 +170,22 @@ struct WgmmaRun {
   }
 
   static void add_latency(std::vector<Point>& points, const Device& d) {
-    Point p = point<Waits::each>(d, "latency", "cycles");
-    p.prepare = [](const Device&, Stream s) { return cycles<Waits::each>(s); };
-    points.push_back(std::move(p));
+    points.push_back(point<Waits::each>(d, "latency", "cycles"));
+    points.back().prepare = [](const Device&, Stream s) { return cycles<Waits::each>(s); };
   }
   static void add_interval(std::vector<Point>& points, const Device& d) {
-    Point p = point<Waits::behind>(d, "interval", "cycles");
-    p.prepare = [](const Device&, Stream s) { return cycles<Waits::behind>(s); };
-    points.push_back(std::move(p));
+    points.push_back(point<Waits::behind>(d, "interval", "cycles"));
+    points.back().prepare = [](const Device&, Stream s) { return cycles<Waits::behind>(s); };
   }
   static void add_rate(std::vector<Point>& points, const Device& d, Fill fill, int groups) {
-    Point p = point<Waits::behind>(d, "throughput", rate_unit(I::element));
+    points.push_back(point<Waits::behind>(d, "throughput", rate_unit(I::element)));
+    Point& p = points.back();
     p.at.emplace_back("warpgroups", std::to_string(groups));
-    p.at.emplace_back("data", fill == Fill::zero ? "zero" : "random");
+    p.at.emplace_back("data", name_of(fill));
     p.larger_is_better = true;
     p.prepare = [fill, groups](const Device& device, Stream s) {
       return rate(fill, groups, device, s);
     };
-    points.push_back(std::move(p));
   }
 };
 

@@ -10,10 +10,8 @@
 
 #include <cuda_bf16.h>
 
-#include <memory>
 #include <random>
 
-#include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/operands.hpp"
 #include "microbench/walks.cuh"
 #include "variants/device/tensor_map.hpp"
@@ -55,8 +53,7 @@ __global__ void __launch_bounds__(threads, 1)
     tma::fence_init();
   }
   __syncthreads();
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
   const int total = STAGES == 0 ? 1 : passes * steps;
 
   if (threadIdx.x < 128) {
@@ -99,10 +96,7 @@ __global__ void __launch_bounds__(threads, 1)
   }
   wgmma::wait<0>();
   wgmma::hold(d);
-  if (blockIdx.x == 0 && threadIdx.x == 128) {
-    taken->cycles = clock_now() - begin;
-    taken->nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0 && threadIdx.x == 128) watch.stop(*taken);
   if (blockIdx.x != gridDim.x - 1) return;
   const int t = threadIdx.x % 128;
   const int row = group * 64 + t / 32 * 16 + t % 32 / 4, column = 2 * (t % 4);
@@ -126,8 +120,7 @@ struct Operands {
 
   /// Compares rows of the last block with the CPU. Throws when they differ.
   void hold() const {
-    std::vector<float> got(out.size());
-    out.download(got.data());
+    const std::vector<float> got = downloaded(out);
     const std::size_t first = host_a.size() - std::size_t{tile_m} * depth;
     for (int m = 0; m < tile_m; m += 3) {
       for (int n = m % 5; n < tile_n; n += 7) {
@@ -181,13 +174,7 @@ Sampling fed(const Device& device, Stream stream) {
   }
   return [o, blocks, launch, stream] {
     constexpr int passes = 400;
-    const double ms = ceilings::warm_milliseconds(stream, [&] { launch(passes); });
-    Stamp stamp;
-    o->taken.download(&stamp);
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.clock_mhz = 1e3 * static_cast<double>(stamp.cycles) / static_cast<double>(stamp.nanoseconds);
-    r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
+    Reading r = time_of_launch(stream, o->taken, [&] { launch(passes); });
     r.value = 2.0 * tile_m * tile_n * depth * blocks * passes / *r.time_ns * 1e-3;
     return r;
   };
@@ -195,17 +182,14 @@ Sampling fed(const Device& device, Stream stream) {
 
 template <int STAGES>
 void add(std::vector<Point>& points, const Device& device, const char* quantity, const char* unit) {
-  Point p;
-  p.at = {{"input", "bf16"}, {"stages", std::to_string(STAGES)}};
-  p.quantity = quantity;
-  p.unit = unit;
-  p.larger_is_better = true;
+  Point& p = add_point(points, {{"input", "bf16"}, {"stages", std::to_string(STAGES)}}, quantity,
+                       unit, Better::larger);
   p.runs_from = 90;
   if (device.compute_capability > 90) {
     p.unsupported = "wgmma is an instruction of compute capability 9.0 alone";
   }
-  p.kernels = {{reinterpret_cast<const void*>(run_fed<STAGES>), threads, shared_bytes<STAGES>, 1,
-                STAGES * std::size_t{stage_bytes}}};
+  p.kernels = {kernel_use(run_fed<STAGES>, threads, shared_bytes<STAGES>, 1,
+                          STAGES * std::size_t{stage_bytes})};
   p.claims = {{"HGMMA", "wgmma.mma_async", tile_k / 16},
               {"UTMALDG", "cp.async.bulk.tensor", 2, STAGES > 0}};
   const bool share = std::string(unit) == "FLOP/clk/SM";
@@ -218,7 +202,6 @@ void add(std::vector<Point>& points, const Device& device, const char* quantity,
       return r;
     };
   };
-  points.push_back(std::move(p));
 }
 
 template <int STAGES>
@@ -240,9 +223,8 @@ std::vector<Point> points(const Device& d, Scope scope) {
 const bool registered = register_microbenchmark(
     {"tensor_core/wgmma_tma", "Does wgmma keep its rate when the copy engine has to feed it?",
      "Two warpgroups per SM multiply bf16 tiles of 128 x 256 x 64 that one thread brings from L2 "
-     "by "
-     "tensor map into a ring of 1 to 4 stages of 48 KiB; stages=0: the same without copies; events "
-     "over milliseconds, per clock by the clock one SM kept; held to a CPU product.",
+     "by tensor map into a ring of 1 to 4 stages of 48 KiB; stages=0: the same without copies; "
+     "events over milliseconds, per clock by the clock one SM kept; held to a CPU product.",
      points});
 
 }  // namespace

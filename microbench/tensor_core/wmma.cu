@@ -10,19 +10,23 @@
 // once, outside the loop. clock=n is seed 001's method: n multiplications between two clock reads
 // of one warp, divided by n. The read does not wait for the sum, so n = 1 is not a latency.
 
-#include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/wmma_run.cuh"
 
 namespace amasia::tensor {
 namespace {
 
 template <class I, int CHAINS>
+void launch_wmma(const Operands<I>& o, unsigned blocks, int threads, const Walks& walks,
+                 Stream stream) {
+  run_wmma<I, CHAINS>
+      <<<blocks, threads, 0, stream>>>(o.a.data(), o.b.data(), walks, o.taken.data(), o.out.data());
+}
+
+template <class I, int CHAINS>
 std::shared_ptr<const Operands<I>> verified(Stream stream) {
   auto o = std::make_shared<const Operands<I>>();
-  run_wmma<I, CHAINS><<<1, 32, 0, stream>>>(o->a.data(), o->b.data(), Walks{{1, 0, 0}},
-                                            o->taken.data(), o->out.data());
-  AMASIA_CUDA(cudaGetLastError());
-  AMASIA_CUDA(cudaStreamSynchronize(stream));
+  launch_wmma<I, CHAINS>(*o, 1, 32, Walks{{1, 0, 0}}, stream);
+  finish(stream);
   o->hold();
   return o;
 }
@@ -31,14 +35,9 @@ template <class I, int CHAINS>
 Sampling cycles(Stream stream) {
   auto o = verified<I, CHAINS>(stream);
   return [o, stream] {
-    constexpr int few = 64, many = 320;
-    run_wmma<I, CHAINS><<<1, 32, 0, stream>>>(o->a.data(), o->b.data(), Walks{{16, few, many}},
-                                              o->taken.data(), o->out.data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    Stamp host[max_walks];
-    o->taken.download(host);
-    return slope_between(host[1], few * per_loop, host[2], many * per_loop);
+    const Walks walks{{16, 64, 320}};
+    launch_wmma<I, CHAINS>(*o, 1, 32, walks, stream);
+    return slope_of_walks(stream, o->taken, walks, per_loop);
   };
 }
 
@@ -48,17 +47,9 @@ Sampling rate(const Device& device, Stream stream) {
   const auto blocks = static_cast<unsigned>(device.sm_count);
   return [o, blocks, stream] {
     constexpr int iterations = 4000;
-    const double ms = ceilings::warm_milliseconds(stream, [&] {
-      run_wmma<I, rate_chains><<<blocks, rate_threads, 0, stream>>>(
-          o->a.data(), o->b.data(), Walks{{iterations, 0, 0}}, o->taken.data(), o->out.data());
+    Reading r = time_of_launch(stream, o->taken, [&] {
+      launch_wmma<I, rate_chains>(*o, blocks, rate_threads, Walks{{iterations, 0, 0}}, stream);
     });
-    Stamp stamp[max_walks];
-    o->taken.download(stamp);
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.clock_mhz =
-        1e3 * static_cast<double>(stamp[0].cycles) / static_cast<double>(stamp[0].nanoseconds);
-    r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
     r.value = 2.0 * I::m * I::n * I::k * blocks * (rate_threads / 32) * per_loop * iterations /
               *r.time_ns * 1e-3;
     return r;
@@ -73,70 +64,64 @@ Sampling clocked(Stream stream) {
     constexpr int times = 64;
     run_clocked<I, COUNT>
         <<<1, 32, 0, stream>>>(o->a.data(), o->b.data(), times, taken->data(), o->out.data());
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream));
-    long long sum = 0;
-    taken->download(&sum);
-    Reading r;
-    r.value = static_cast<double>(sum) / (times * COUNT);
-    r.cycles = r.value;
-    return r;
+    finish(stream);
+    const double each = static_cast<double>(first_of(*taken)) / (times * COUNT);
+    return Reading{each, each};
   };
 }
 
 template <class I>
-Point point(const char* quantity, const char* unit, const void* kernel, int threads, int count) {
-  Point p;
-  p.at = {{"input", I::name},
-          {"sum", I::sum},
-          {"shape",
-           "m" + std::to_string(I::m) + "n" + std::to_string(I::n) + "k" + std::to_string(I::k)},
-          {"layout", std::string(I::a_rows ? "row" : "col") + "." + (I::b_rows ? "row" : "col")}};
-  p.quantity = quantity;
-  p.unit = unit;
+Point& add_point_of(std::vector<Point>& points, const char* quantity, const char* unit,
+                    const KernelUse& kernel, int count) {
+  const auto text = [](int number) { return std::to_string(number); };
+  Point& p = add_point(
+      points,
+      {{"input", I::name},
+       {"sum", I::sum},
+       {"shape", "m" + text(I::m) + "n" + text(I::n) + "k" + text(I::k)},
+       {"layout", std::string(I::a_rows ? "row" : "col") + "." + (I::b_rows ? "row" : "col")}},
+      quantity, unit);
   p.runs_from = 80;
-  p.kernels = {{kernel, threads}};
+  p.kernels = {kernel};
   p.claims = {{I::group, "wmma.mma", count * I::machine, true, 0, count}};
   return p;
 }
 
 template <class I, int CHAINS>
-Point looped(const char* quantity, const char* unit) {
-  return point<I>(quantity, unit, reinterpret_cast<const void*>(run_wmma<I, CHAINS>),
-                  CHAINS == 1 ? 32 : rate_threads, per_loop);
+Point& add_looped(std::vector<Point>& points, const char* quantity, const char* unit) {
+  return add_point_of<I>(points, quantity, unit,
+                         kernel_use(run_wmma<I, CHAINS>, CHAINS == 1 ? 32 : rate_threads),
+                         per_loop);
 }
 
 template <class I>
 void add_latency(std::vector<Point>& points, int moves = -1) {
-  Point p = looped<I, 1>("latency", "cycles");
+  Point& p = add_looped<I, 1>(points, "latency", "cycles");
   // Before the loop: a fragment of 16 x 16 is four 8 x 8 matrices.
   if (moves >= 0) p.claims.push_back({"MOVM", "wmma.load", moves, false, 0, 1 + matrices});
   p.prepare = [](const Device&, Stream s) { return cycles<I, 1>(s); };
-  points.push_back(std::move(p));
 }
 
 template <class I>
 void add(std::vector<Point>& points, Scope scope, int moves = -1) {
   add_latency<I>(points, moves);
   if (scope == Scope::full) {
-    Point p = looped<I, rate_chains>("interval", "cycles");
-    p.prepare = [](const Device&, Stream s) { return cycles<I, rate_chains>(s); };
-    points.push_back(std::move(p));
+    add_looped<I, rate_chains>(points, "interval", "cycles").prepare = [](const Device&, Stream s) {
+      return cycles<I, rate_chains>(s);
+    };
   }
-  Point p = looped<I, rate_chains>("throughput",
-                                   std::is_integral_v<typename I::Stored> ? "TOP/s" : "TFLOP/s");
+  Point& p = add_looped<I, rate_chains>(
+      points, "throughput", std::is_integral_v<typename I::Stored> ? "TOP/s" : "TFLOP/s");
   p.larger_is_better = true;
   p.prepare = [](const Device& d, Stream s) { return rate<I>(d, s); };
-  points.push_back(std::move(p));
 }
 
 template <class I, int COUNT>
 void add_clocked(std::vector<Point>& points) {
-  Point p = point<I>("cycles between clock reads", "cycles",
-                     reinterpret_cast<const void*>(run_clocked<I, COUNT>), 32, COUNT);
+  Point& p = add_point_of<I>(points, "cycles between clock reads", "cycles",
+                             kernel_use(run_clocked<I, COUNT>, 32), COUNT);
   p.at.emplace_back("clock", std::to_string(COUNT));
   p.prepare = [](const Device&, Stream s) { return clocked<I, COUNT>(s); };
-  points.push_back(std::move(p));
 }
 
 std::vector<Point> points(const Device&, Scope scope) {
@@ -159,51 +144,39 @@ std::vector<Point> points(const Device&, Scope scope) {
   add_latency<Wmma<F16F32, 16, 16, 16, false, false>>(all, 4);
   add_clocked<Wmma<F16F32, 16, 16, 16>, 1>(all);
   add_clocked<Wmma<F16F32, 16, 16, 16>, 4>(all);
-  Point u4;
-  u4.at = {{"input", "u4"}, {"sum", "s32"}, {"shape", "m8n8k32"}, {"layout", "row.col"}};
-  u4.quantity = "latency";
-  u4.unit = "cycles";
-  u4.unsupported =
+  add_point(all, {{"input", "u4"}, {"sum", "s32"}, {"shape", "m8n8k32"}, {"layout", "row.col"}},
+            "latency", "cycles")
+      .unsupported =
       "four-bit wmma is a preview of one layout that GPUs from sm_90 on emulate: tensor_core/mma "
       "measures s4";
-  all.push_back(std::move(u4));
   return all;
 }
 
 /// Machine instructions per wmma, as claimed and proved, and the latency of each.
 std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
   std::vector<Finding> found;
-  const auto add_type = [&](const char* name, const char* sum, int machine) {
+  const auto add_type = [&](auto type) {
+    using Type = decltype(type);
+    const Coordinates at{{"input", Type::name}, {"sum", Type::sum}};
     for (const MeasuredPoint& p : measured) {
-      if (p.quantity != "latency" || value_of(p.at, "input") != name ||
-          value_of(p.at, "sum") != sum || value_of(p.at, "layout") != "row.col" ||
+      if (p.quantity != "latency" || !has(p, at) || value_of(p.at, "layout") != "row.col" ||
           value_of(p.at, "shape").rfind("m8n32", 0) == 0 ||
           value_of(p.at, "shape").rfind("m32n8", 0) == 0) {
         continue;
       }
-      const double each = p.value / machine;
-      found.push_back({{{"input", name}, {"sum", sum}},
-                       "instructions",
-                       "instructions",
-                       static_cast<double>(machine),
-                       static_cast<double>(machine),
-                       static_cast<double>(machine),
-                       "Counted in the loop of the kernel that was measured"});
-      found.push_back({{{"input", name}, {"sum", sum}},
-                       "latency_each",
-                       "cycles",
-                       each,
-                       each,
-                       each,
-                       "Latency of the dependent chain over the machine instructions of one wmma"});
+      found.push_back(single_finding(at, "instructions", "instructions", Type::machine,
+                                     "Counted in the loop of the kernel that was measured"));
+      found.push_back(single_finding(
+          at, "latency_each", "cycles", p.value / Type::machine,
+          "Latency of the dependent chain over the machine instructions of one wmma"));
     }
   };
-  add_type(F16::name, F16::sum, F16::machine);
-  add_type(F16F32::name, F16F32::sum, F16F32::machine);
-  add_type(Bf16::name, Bf16::sum, Bf16::machine);
-  add_type(Tf32::name, Tf32::sum, Tf32::machine);
-  add_type(F64::name, F64::sum, F64::machine);
-  add_type(U8::name, U8::sum, U8::machine);
+  add_type(F16{});
+  add_type(F16F32{});
+  add_type(Bf16{});
+  add_type(Tf32{});
+  add_type(F64{});
+  add_type(U8{});
   return found;
 }
 

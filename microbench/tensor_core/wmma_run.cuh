@@ -6,15 +6,10 @@
 #include <mma.h>
 
 #include <cmath>
-#include <memory>
 #include <random>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 #include "microbench/walks.cuh"
-#include "variants/device/cuda.hpp"
 
 namespace amasia::tensor {
 
@@ -32,36 +27,32 @@ using Tf32Name = wmma::precision::tf32;
 using Tf32Name = float;
 #endif
 
-/// One row of Table III: T as wmma names it, its element in memory, the sum, what it becomes.
-template <class T, class S, class C>
+/// One row of Table III: T as wmma names it, its element in memory, the sum, and how many
+/// instructions of `group` it becomes.
+template <class T, class S, class C, int MACHINE>
 struct TypeOf {
   using Type = T;
   using Stored = S;
   using Sum = C;
+  static constexpr int machine = MACHINE;
 };
-struct F16 : TypeOf<half, half, half> {
+struct F16 : TypeOf<half, half, half, 2> {
   static constexpr const char *name = "f16", *sum = "f16", *group = "HMMA";
-  static constexpr int machine = 2;
 };
-struct F16F32 : TypeOf<half, half, float> {
+struct F16F32 : TypeOf<half, half, float, 2> {
   static constexpr const char *name = "f16", *sum = "f32", *group = "HMMA";
-  static constexpr int machine = 2;
 };
-struct Bf16 : TypeOf<__nv_bfloat16, __nv_bfloat16, float> {
+struct Bf16 : TypeOf<__nv_bfloat16, __nv_bfloat16, float, 2> {
   static constexpr const char *name = "bf16", *sum = "f32", *group = "HMMA";
-  static constexpr int machine = 2;
 };
-struct Tf32 : TypeOf<Tf32Name, float, float> {
+struct Tf32 : TypeOf<Tf32Name, float, float, 4> {
   static constexpr const char *name = "tf32", *sum = "f32", *group = "HMMA";
-  static constexpr int machine = 4;
 };
-struct F64 : TypeOf<double, double, double> {
+struct F64 : TypeOf<double, double, double, 1> {
   static constexpr const char *name = "f64", *sum = "f64", *group = "DMMA";
-  static constexpr int machine = 1;
 };
-struct U8 : TypeOf<unsigned char, unsigned char, int> {
+struct U8 : TypeOf<unsigned char, unsigned char, int, 2> {
   static constexpr const char *name = "u8", *sum = "s32", *group = "IMMA";
-  static constexpr int machine = 2;
 };
 
 template <class Type, int M, int N, int K, bool A_ROWS = true, bool B_ROWS = false>
@@ -101,8 +92,7 @@ __global__ void __launch_bounds__(rate_threads)
   for (int i = 0; i < CHAINS; ++i) wmma::fill_fragment(c[i], static_cast<typename I::Sum>(0.0F));
 #pragma unroll 1
   for (int w = 0; w < max_walks; ++w) {
-    const unsigned long long begin_ns = nanoseconds_now();
-    const long long begin = clock_now();
+    const Stopwatch watch;
 #pragma unroll 1
     for (int n = 0; n < walks.links[w]; ++n) {
 #pragma unroll
@@ -117,10 +107,7 @@ __global__ void __launch_bounds__(rate_threads)
       total = total + c[i / c[0].num_elements].x[i % c[0].num_elements];
     }
     if (total == static_cast<typename I::Sum>(12345.0F)) *out = total;
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      taken[w].cycles = clock_now() - begin;
-      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) watch.stop(taken[w]);
   }
   wmma::fill_fragment(c[0], static_cast<typename I::Sum>(0.0F));
   wmma::mma_sync(c[0], in.a, in.b[0], c[0]);
@@ -182,8 +169,7 @@ class Operands {
 
   /// Throws unless `out` is A times the first B.
   void hold() const {
-    std::vector<typename I::Sum> got(out.size());
-    out.download(got.data());
+    const std::vector<typename I::Sum> got = downloaded(out);
     for (int m = 0; m < I::m; ++m) {
       for (int n = 0; n < I::n; ++n) {
         double sum = 0;

@@ -15,7 +15,6 @@
 
 #include <map>
 
-#include "microbench/curve.hpp"
 #include "microbench/tma/measure.cuh"
 
 namespace amasia::tma {
@@ -28,31 +27,41 @@ bool fits(const Device& device, unsigned bytes, int in_flight, int halves = 1) {
          device.shared_per_block;
 }
 
-template <int RANK>
-void add_load(std::vector<Point>& all, const Device& device, unsigned bytes, int in_flight,
-              Level level, int blocks_per_sm = 1) {
-  if (!box_possible(RANK, bytes) || !fits(device, bytes, in_flight * blocks_per_sm)) return;
-  all.push_back(point_of({"load", Kind::load, load_ring<RANK, false>, load_ring<RANK, true>, RANK,
-                          bytes, in_flight, level, Out::store, blocks_per_sm},
-                         "done", true));
+template <int... RANKS>
+void add_loads(std::vector<Point>& all, const Device& device, unsigned bytes, int in_flight,
+               Level level, int blocks_per_sm = 1) {
+  if (!fits(device, bytes, in_flight * blocks_per_sm)) return;
+  const auto add = [&](int rank, RingKernel kernel, RingKernel checked) {
+    if (!box_possible(rank, bytes)) return;
+    all.push_back(point_of({"load", Kind::load, kernel, checked, rank, bytes, in_flight, level,
+                            Out::store, blocks_per_sm},
+                           "done", true));
+  };
+  (add(RANKS, load_ring<RANKS, false>, load_ring<RANKS, true>), ...);
 }
 
-template <Out OUT, int RANK, int IN_FLIGHT>
-void add_put(std::vector<Point>& all, const Device& device, const char* name, unsigned bytes) {
-  if (!box_possible(RANK, bytes) || !fits(device, bytes, IN_FLIGHT)) return;
-  constexpr RingKernel kernel = put_ring<OUT, RANK, IN_FLIGHT, false>;
-  all.push_back(point_of(
-      {name, Kind::put, kernel, kernel, RANK, bytes, IN_FLIGHT, Level::memory, OUT}, "done", true));
+template <Out OUT, int IN_FLIGHT, int... RANKS>
+void add_puts(std::vector<Point>& all, const Device& device, unsigned bytes) {
+  if (!fits(device, bytes, IN_FLIGHT)) return;
+  const auto add = [&](int rank, RingKernel kernel) {
+    if (!box_possible(rank, bytes)) return;
+    all.push_back(point_of(
+        {name_of(OUT), Kind::put, kernel, kernel, rank, bytes, IN_FLIGHT, Level::memory, OUT},
+        "done", true));
+  };
+  (add(RANKS, put_ring<OUT, RANKS, IN_FLIGHT, false>), ...);
+}
+/// Flat ones, with each of these numbers in flight; in the quick form with 8.
+template <Out OUT, int... IN_FLIGHT>
+void add_flat_puts(std::vector<Point>& all, const Device& device, unsigned bytes, bool quick) {
+  ((!quick || IN_FLIGHT == 8 ? add_puts<OUT, IN_FLIGHT, 0>(all, device, bytes) : void()), ...);
 }
 
 template <Between BETWEEN, int RANK>
-void add_exchange(std::vector<Point>& all, const Device& device, const char* name, Kind kind,
-                  unsigned bytes, int in_flight) {
+void add_exchange(std::vector<Point>& all, const Device& device, unsigned bytes, int in_flight) {
   if (!fits(device, bytes, in_flight, 2)) return;
   all.push_back(
-      point_of({name, kind, exchange_ring<BETWEEN, RANK, false>, exchange_ring<BETWEEN, RANK, true>,
-                RANK, bytes, in_flight, Level::memory, Out::store},
-               "handed over", true));
+      point_of(exchange<BETWEEN, RANK>(bytes, in_flight, Level::memory), "handed over", true));
 }
 
 std::vector<Point> points(const Device& device, Scope scope) {
@@ -62,57 +71,36 @@ std::vector<Point> points(const Device& device, Scope scope) {
     if (quick && bytes != 4096) continue;
     for (const int in_flight : {1, 2, 4, 8, 16, 32}) {
       if (quick && in_flight != 1 && in_flight != 8) continue;
-      add_load<0>(all, device, bytes, in_flight, Level::memory);
-      add_load<0>(all, device, bytes, in_flight, Level::l2);
-      if (!quick) add_load<2>(all, device, bytes, in_flight, Level::memory);
+      add_loads<0>(all, device, bytes, in_flight, Level::memory);
+      add_loads<0>(all, device, bytes, in_flight, Level::l2);
+      if (!quick) add_loads<2>(all, device, bytes, in_flight, Level::memory);
     }
-    if (!quick) add_put<Out::store, 0, 1>(all, device, "store", bytes);
-    if (!quick) add_put<Out::store, 0, 2>(all, device, "store", bytes);
-    if (!quick) add_put<Out::store, 0, 4>(all, device, "store", bytes);
-    add_put<Out::store, 0, 8>(all, device, "store", bytes);
-    if (!quick) add_put<Out::store, 0, 16>(all, device, "store", bytes);
-    if (!quick) add_put<Out::add, 0, 1>(all, device, "add", bytes);
-    if (!quick) add_put<Out::add, 0, 4>(all, device, "add", bytes);
-    add_put<Out::add, 0, 8>(all, device, "add", bytes);
-    if (!quick) add_put<Out::add, 0, 16>(all, device, "add", bytes);
+    add_flat_puts<Out::store, 1, 2, 4, 8, 16>(all, device, bytes, quick);
+    add_flat_puts<Out::add, 1, 4, 8, 16>(all, device, bytes, quick);
     for (const int in_flight : {1, 2, 4, 8, 16}) {
       if (quick && in_flight != 8) continue;
-      add_exchange<Between::multicast, 0>(all, device, "multicast", Kind::multicast, bytes,
-                                          in_flight);
-      if (in_flight >= 4) {
-        add_exchange<Between::multicast, 2>(all, device, "multicast", Kind::multicast, bytes,
-                                            in_flight);
-      }
-      add_exchange<Between::peer, 0>(all, device, "peer", Kind::peer, bytes, in_flight);
+      add_exchange<Between::multicast, 0>(all, device, bytes, in_flight);
+      if (in_flight >= 4) add_exchange<Between::multicast, 2>(all, device, bytes, in_flight);
+      add_exchange<Between::peer, 0>(all, device, bytes, in_flight);
     }
   }
   if (quick) return all;
   // Whose limit is it, the thread's or the copy engine's? More threads issue.
   for (const int blocks : {2, 4}) {
     for (const unsigned bytes : {1024U, 4096U}) {
-      add_load<0>(all, device, bytes, 8, Level::l2, blocks);
-      add_load<2>(all, device, bytes, 8, Level::l2, blocks);
+      add_loads<0>(all, device, bytes, 8, Level::l2, blocks);
+      add_loads<2>(all, device, bytes, 8, Level::l2, blocks);
     }
   }
   constexpr int many = 16;
-  add_load<1>(all, device, 1024, many, Level::memory);
-  add_load<3>(all, device, 1024, many, Level::memory);
-  add_load<4>(all, device, 1024, many, Level::memory);
-  add_load<5>(all, device, 1024, many, Level::memory);
-  add_load<3>(all, device, 4096, many, Level::memory);
-  add_load<4>(all, device, 4096, many, Level::memory);
-  add_load<5>(all, device, 4096, many, Level::memory);
-  add_put<Out::store, 1, many>(all, device, "store", 1024);
-  add_put<Out::store, 2, many>(all, device, "store", 1024);
-  add_put<Out::store, 3, many>(all, device, "store", 1024);
-  add_put<Out::store, 4, many>(all, device, "store", 1024);
-  add_put<Out::store, 5, many>(all, device, "store", 1024);
-  add_put<Out::add, 2, many>(all, device, "add", 1024);
-  add_put<Out::add, 5, many>(all, device, "add", 1024);
-  add_put<Out::min, 0, 8>(all, device, "min", 4096);
-  add_put<Out::max, 0, 8>(all, device, "max", 4096);
-  add_put<Out::bit_and, 0, 8>(all, device, "and", 4096);
-  add_put<Out::bit_or, 0, 8>(all, device, "or", 4096);
+  add_loads<1, 3, 4, 5>(all, device, 1024, many, Level::memory);
+  add_loads<3, 4, 5>(all, device, 4096, many, Level::memory);
+  add_puts<Out::store, many, 1, 2, 3, 4, 5>(all, device, 1024);
+  add_puts<Out::add, many, 2, 5>(all, device, 1024);
+  add_puts<Out::min, 8, 0>(all, device, 4096);
+  add_puts<Out::max, 8, 0>(all, device, 4096);
+  add_puts<Out::bit_and, 8, 0>(all, device, 4096);
+  add_puts<Out::bit_or, 8, 0>(all, device, 4096);
   return all;
 }
 
@@ -128,19 +116,13 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
   std::vector<Finding> found;
   for (const auto& [which, curve] : curves) {
     if (curve.size() < 3) continue;
-    double greatest = 0;
-    for (const Abscissa& p : curve) greatest = std::max(greatest, p.y);
-    double low = 0, high = 0;
-    for (const Abscissa& p : curve) {
-      if (high == 0 && p.y >= 0.95 * greatest) high = p.x;
-      if (high == 0) low = p.x;
-    }
+    const Bracket knee = knee_of(curve, 0.95);
     found.push_back({{{"operation", which[0]}, {"level", which[1]}, {"box", which[2]}},
                      "knee",
                      "byte/SM",
                      saturation_of(curve, 0.95),
-                     low == 0 ? high : low,
-                     high,
+                     knee.low,
+                     knee.high,
                      "Bytes in flight per SM at 95 % of the best bandwidth with this box, by "
                      "interpolation; low and high: the points around it"});
   }

@@ -7,13 +7,8 @@
 // difference between ranks is that of the rank, not of the lines that a box touches.
 #pragma once
 
-#include <cudaTypedefs.h>
-
-#include <array>
-#include <stdexcept>
-#include <string>
-
 #include "microbench/walks.cuh"
+#include "variants/device/tensor_map.hpp"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/tensor.cuh"
 
@@ -47,44 +42,18 @@ inline bool box_possible(int rank, unsigned bytes) {
 
 /// The map of an array of `boxes` boxes. Rank 0 has none: an empty one.
 inline CUtensorMap map_of_boxes(void* data, int rank, unsigned bytes, std::size_t boxes) {
-  CUtensorMap map{};
-  if (rank == 0) return map;
-  void* symbol = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-  AMASIA_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &symbol, 12000,
-                                               cudaEnableDefault, &found));
-#else
-  AMASIA_CUDA(
-      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &symbol, cudaEnableDefault, &found));
-#endif
-  if (found != cudaDriverEntryPointSuccess) {
-    throw std::runtime_error("the driver has no cuTensorMapEncodeTiled");
-  }
+  if (rank == 0) return {};
   const std::array<unsigned, 5> box = box_extents(rank, bytes);
-  std::array<cuuint64_t, 5> extents{};
-  std::array<cuuint64_t, 4> strides{};
-  std::array<cuuint32_t, 5> box_extents_32{};
-  const std::array<cuuint32_t, 5> steps{1, 1, 1, 1, 1};
+  BoxesOfTensor tensor{CU_TENSOR_MAP_DATA_TYPE_INT32, data, static_cast<unsigned>(rank)};
   cuuint64_t stride = sizeof(int);
   for (int d = 0; d < rank; ++d) {
-    box_extents_32[d] = box[d];
-    extents[d] = d + 1 == rank ? box[d] * boxes : box[d];
-    stride *= extents[d];
-    if (d + 1 < rank) strides[d] = stride;
+    tensor.box[d] = box[d];
+    tensor.extents[d] = d + 1 == rank ? box[d] * boxes : box[d];
+    if (d > 0) tensor.strides[d - 1] = stride;
+    stride *= tensor.extents[d];
   }
-  const CUresult result = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(symbol)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_INT32, static_cast<cuuint32_t>(rank), data, extents.data(),
-      strides.data(), box_extents_32.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS) {
-    throw std::runtime_error("cuTensorMapEncodeTiled refused a box of rank " +
-                             std::to_string(rank) + " and " + std::to_string(bytes) +
-                             " bytes (CUDA driver error " +
-                             std::to_string(static_cast<int>(result)) + ")");
-  }
-  return map;
+  return tensor_map(
+      tensor, "a box of rank " + std::to_string(rank) + " and " + std::to_string(bytes) + " bytes");
 }
 
 /// The boxes of one array as a kernel sees them.
@@ -134,6 +103,13 @@ struct Box {
                   "r"(shared), "r"(bytes)                                         \
                   : "memory")
 
+#define AMASIA_BY_RANK(COPY)        \
+  if constexpr (RANK == 1) COPY(1); \
+  if constexpr (RANK == 2) COPY(2); \
+  if constexpr (RANK == 3) COPY(3); \
+  if constexpr (RANK == 4) COPY(4); \
+  if constexpr (RANK == 5) COPY(5);
+
 /// `shared` and `barrier` are 32-bit shared addresses.
 template <int RANK>
 __device__ void load_box(unsigned shared, const CUtensorMap* map, const Box& box, unsigned bytes,
@@ -145,15 +121,15 @@ __device__ void load_box(unsigned shared, const CUtensorMap* map, const Box& box
         "l"(__cvta_generic_to_global(box.data)), "r"(bytes), "r"(barrier)
         : "memory");
   }
-  if constexpr (RANK == 1) AMASIA_TENSOR_LOAD(1);
-  if constexpr (RANK == 2) AMASIA_TENSOR_LOAD(2);
-  if constexpr (RANK == 3) AMASIA_TENSOR_LOAD(3);
-  if constexpr (RANK == 4) AMASIA_TENSOR_LOAD(4);
-  if constexpr (RANK == 5) AMASIA_TENSOR_LOAD(5);
+  AMASIA_BY_RANK(AMASIA_TENSOR_LOAD)
 }
 
 /// What a copy out of shared memory does to the place it goes to.
 enum class Out { store, add, min, max, bit_and, bit_or };
+constexpr const char* name_of(Out out) {
+  constexpr std::array names{"store", "add", "min", "max", "and", "or"};
+  return names[static_cast<std::size_t>(out)];
+}
 
 /// Tensors: store and add.
 template <Out OUT, int RANK>
@@ -172,17 +148,9 @@ __device__ void put_box(const CUtensorMap* map, const Box& box, unsigned bytes, 
     if constexpr (OUT == Out::bit_and) AMASIA_FLAT_REDUCE("and.b32");
     if constexpr (OUT == Out::bit_or) AMASIA_FLAT_REDUCE("or.b32");
   } else if constexpr (OUT == Out::store) {
-    if constexpr (RANK == 1) AMASIA_TENSOR_STORE(1);
-    if constexpr (RANK == 2) AMASIA_TENSOR_STORE(2);
-    if constexpr (RANK == 3) AMASIA_TENSOR_STORE(3);
-    if constexpr (RANK == 4) AMASIA_TENSOR_STORE(4);
-    if constexpr (RANK == 5) AMASIA_TENSOR_STORE(5);
+    AMASIA_BY_RANK(AMASIA_TENSOR_STORE)
   } else {
-    if constexpr (RANK == 1) AMASIA_TENSOR_ADD(1);
-    if constexpr (RANK == 2) AMASIA_TENSOR_ADD(2);
-    if constexpr (RANK == 3) AMASIA_TENSOR_ADD(3);
-    if constexpr (RANK == 4) AMASIA_TENSOR_ADD(4);
-    if constexpr (RANK == 5) AMASIA_TENSOR_ADD(5);
+    AMASIA_BY_RANK(AMASIA_TENSOR_ADD)
   }
 }
 

@@ -58,13 +58,9 @@ struct Course {
 /// The clocks around a walk.
 template <class Walk>
 __device__ void timed(const Work& work, int w, Walk walk) {
-  const unsigned long long begin_ns = nanoseconds_now();
-  const long long begin = clock_now();
+  const Stopwatch watch;
   walk(work.copies.links[w]);
-  if (blockIdx.x == 0) {
-    work.taken[w].cycles = clock_now() - begin;
-    work.taken[w].nanoseconds = nanoseconds_now() - begin_ns;
-  }
+  if (blockIdx.x == 0) watch.stop(work.taken[w]);
 }
 
 __device__ inline std::byte* slots() {

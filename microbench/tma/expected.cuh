@@ -30,6 +30,19 @@ struct Plan {
   std::size_t moved() const { return std::size_t{bytes} * (kind == Kind::multicast ? 2 : 1); }
 };
 
+template <Between BETWEEN, int RANK>
+Plan exchange(unsigned bytes, int in_flight, Level level) {
+  constexpr bool peer = BETWEEN == Between::peer;
+  return {peer ? "peer" : "multicast",
+          peer ? Kind::peer : Kind::multicast,
+          exchange_ring<BETWEEN, RANK, false>,
+          exchange_ring<BETWEEN, RANK, true>,
+          RANK,
+          bytes,
+          in_flight,
+          level};
+}
+
 __host__ __device__ inline unsigned array_word(std::size_t i) {
   std::uint64_t h = (i + 1) * 0x9E3779B97F4A7C15ULL;
   return static_cast<unsigned>(h ^ (h >> 29));

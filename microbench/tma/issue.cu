@@ -111,23 +111,23 @@ struct Candidate {
   const char* name;
   LoaderKernel kernel;
   int threads;
+  int runs_from;
   Claim claim;
+  /// Of the launch: whole warps.
+  int block_threads() const { return std::max(threads, static_cast<int>(warp)); }
 };
 
-const std::array<Candidate, 4>& candidates() {
-  static const std::array<Candidate, 4> all{{
-      {"registers",
-       load_tiles<Loader::registers>,
-       threads_of<Loader::registers>(),
-       {"LDG", "ld.global", chunks}},
-      {"cp.async",
-       load_tiles<Loader::cp_async>,
-       threads_of<Loader::cp_async>(),
-       {"LDGSTS", "cp.async", chunks}},
-      {"bulk", load_tiles<Loader::bulk>, 1, {"UBLKCP", "cp.async.bulk", 1, false}},
-      {"tensor", load_tiles<Loader::tensor>, 1, {"UTMALDG", "cp.async.bulk.tensor", 1, false}},
-  }};
-  return all;
+const Candidate candidates[] = {
+    {"registers", load_tiles<Loader::registers>, copying_threads, 0, {"LDG", "ld.global", chunks}},
+    {"cp.async", load_tiles<Loader::cp_async>, copying_threads, 80, {"LDGSTS", "cp.async", chunks}},
+    {"bulk", load_tiles<Loader::bulk>, 1, 90, {"UBLKCP", "cp.async.bulk", 1, false}},
+    {"tensor", load_tiles<Loader::tensor>, 1, 90, {"UTMALDG", "cp.async.bulk.tensor", 1, false}},
+};
+
+int registers_of(const Candidate& c) {
+  cudaFuncAttributes attributes{};
+  AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(c.kernel)));
+  return attributes.numRegs;
 }
 
 int instructions_in_loop(const Candidate& c, const Device& device) {
@@ -146,65 +146,40 @@ Sampling bandwidth(const Candidate& c, const Device& device, Stream stream) {
                                        std::size_t{grid} * static_cast<unsigned>(count));
   LaunchShape shape;
   shape.grid = dim3(grid);
-  shape.block = dim3(static_cast<unsigned>(std::max(c.threads, static_cast<int>(warp))));
+  shape.block = dim3(static_cast<unsigned>(c.block_threads()));
   shape.dynamic_shared_bytes = stages * tile_bytes;
   allow_launch(reinterpret_cast<const void*>(c.kernel), shape);
   return [=] {
-    const OwnedEvent start, stop;
-    launch(c.kernel, shape, stream, tiles, map);
-    AMASIA_CUDA(cudaEventRecord(start, stream));
-    launch(c.kernel, shape, stream, tiles, map);
-    AMASIA_CUDA(cudaEventRecord(stop, stream));
-    AMASIA_CUDA(cudaEventSynchronize(stop));
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
-    Reading r;
-    r.time_ns = 1e6 * ms;
-    r.value = static_cast<double>(grid) * count * tile_bytes / *r.time_ns;
-    return r;
+    const double time_ns = 1e6 * ceilings::warm_milliseconds(
+                                     stream, [&] { launch(c.kernel, shape, stream, tiles, map); });
+    return of_time(time_ns, static_cast<double>(grid) * count * tile_bytes / time_ns);
   };
 }
 
 std::vector<Point> points(const Device&, Scope) {
   std::vector<Point> all;
-  for (const Candidate& c : candidates()) {
+  for (const Candidate& c : candidates) {
     const auto add = [&](const char* quantity, const char* unit, auto prepare) {
-      Point p;
-      p.at = {{"loader", c.name},
-              {"threads", std::to_string(c.threads)},
-              {"tile", std::to_string(tile_bytes)},
-              {"stages", std::to_string(stages)},
-              {"what", quantity}};
-      p.quantity = quantity;
-      p.unit = unit;
-      p.larger_is_better = std::string(quantity) == "bandwidth";
-      p.runs_from = c.name == std::string("registers")  ? 0
-                    : c.name == std::string("cp.async") ? 80
-                                                        : 90;
-      p.kernels = {{reinterpret_cast<const void*>(c.kernel),
-                    std::max(c.threads, static_cast<int>(warp)), stages * tile_bytes, 1,
-                    stages * tile_bytes}};
+      Point& p = add_point(all,
+                           {{"loader", c.name},
+                            {"threads", std::to_string(c.threads)},
+                            {"tile", std::to_string(tile_bytes)},
+                            {"stages", std::to_string(stages)},
+                            {"what", quantity}},
+                           quantity, unit);
+      p.larger_is_better = p.quantity == "bandwidth";
+      p.runs_from = c.runs_from;
+      p.kernels = {
+          kernel_use(c.kernel, c.block_threads(), stages * tile_bytes, 1, stages * tile_bytes)};
       p.claims = {c.claim};
       p.prepare = prepare;
-      all.push_back(std::move(p));
     };
-    const auto constant = [](double value) {
-      return Sampling([value] {
-        Reading r;
-        r.value = value;
-        return r;
-      });
-    };
-    add("registers", "registers/thread", [=](const Device&, Stream) {
-      cudaFuncAttributes attributes{};
-      AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(c.kernel)));
-      return constant(attributes.numRegs);
-    });
+    const auto constant = [](double value) { return Sampling([value] { return Reading{value}; }); };
+    add("registers", "registers/thread",
+        [=](const Device&, Stream) { return constant(registers_of(c)); });
     add("registers_held", "registers/block", [=](const Device&, Stream) {
-      cudaFuncAttributes attributes{};
-      AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(c.kernel)));
       // A register is one of all threads of a warp.
-      return constant(attributes.numRegs * std::max(c.threads, static_cast<int>(warp)));
+      return constant(registers_of(c) * c.block_threads());
     });
     add("instructions", "instructions/KiB", [=](const Device& d, Stream) {
       const double warps = std::max(1, c.threads / warp);

@@ -10,13 +10,6 @@
 // other.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include "microbench/curve.hpp"
 #include "microbench/tma/expected.cuh"
 #include "variants/device/launch.hpp"
 
@@ -29,6 +22,18 @@ inline long long scattered(long long count) {
   return static_cast<long long>(0.6180339887 * static_cast<double>(count)) | 1;
 }
 
+inline std::size_t footprint_of(Level level, const Device& device) {
+  return level == Level::l2 ? device.l2_bytes / 8
+                            : std::min(std::size_t{1} << 30, device.memory_bytes / 8);
+}
+
+/// Copies of the walks of a latency, and the box after them.
+constexpr Walks latency_walks{{16, 64, 64 + 1024}};
+inline long long behind_latency_walks(const Work& work) {
+  constexpr auto& links = latency_walks.links;
+  return (work.first + (links[0] + links[1] + links[2]) * work.step) % work.boxes.count;
+}
+
 class Copies {
  public:
   /// Throws std::runtime_error when what was copied is not what should be there.
@@ -39,11 +44,9 @@ class Copies {
     shape_.dynamic_shared_bytes = plan.shared_bytes();
     shape_.cluster_blocks = cluster;
     shape_.grid = dim3(grid_);
-    const std::size_t footprint = plan.level == Level::l2
-                                      ? device.l2_bytes / 8
-                                      : std::min(std::size_t{1} << 30, device.memory_bytes / 8);
     // A whole number of boxes for each block: nothing is copied twice.
-    boxes_.count = static_cast<long long>(footprint / plan.bytes / grid_ * grid_);
+    boxes_.count =
+        static_cast<long long>(footprint_of(plan.level, device) / plan.bytes / grid_ * grid_);
     boxes_.bytes = plan.bytes;
     boxes_.step = plan.rank == 0
                       ? 1
@@ -63,19 +66,16 @@ class Copies {
 
   /// Cycles of one copy after the other, from the slope between two walks of one block.
   Reading latency() {
-    constexpr int few = 64, many = 64 + 1024;
     if (plan_.level == Level::l2) fill();
     LaunchShape one = shape_;
     one.grid = dim3(shape_.cluster_blocks);
     Work work = work_of();
     work.step = scattered(boxes_.count);
     work.first = first_;
-    work.copies = {{16, few, many}};
+    work.copies = latency_walks;
     run(plan_.kernel, one, work);
-    first_ = (first_ + (16 + few + many) * work.step) % boxes_.count;
-    Stamp host[max_walks];
-    taken_->download(host);
-    return slope_between(host[1], few, host[2], many);
+    first_ = behind_latency_walks(work);
+    return slope_of_walks(stream_, *taken_, latency_walks);
   }
 
   /// GB/s of all SMs, from the slope between two launches.
@@ -84,18 +84,13 @@ class Copies {
     const auto pass = static_cast<int>((std::size_t{1} << 30) / plan_.bytes / grid_);
     const int many = std::max(24, std::min(pass, 2000 * plan_.in_flight));
     const int few = many / 3;
-    const double less = milliseconds(few), more = milliseconds(many);
-    Stamp host[max_walks];
-    taken_->download(host);
-    Reading r;
-    r.time_ns =
-        slope_of({{static_cast<double>(few), 1e6 * less}, {static_cast<double>(many), 1e6 * more}});
-    r.value = static_cast<double>(plan_.moved()) * grid_ / *r.time_ns;
-    r.cycles = static_cast<double>(host[2].cycles) / many;
-    if (host[2].nanoseconds > 0) {
-      r.clock_mhz =
-          1e3 * static_cast<double>(host[2].cycles) / static_cast<double>(host[2].nanoseconds);
-    }
+    const double less = milliseconds_of(few), more = milliseconds_of(many);
+    const Stamp longer = downloaded(*taken_)[2];
+    const double time_ns = 1e6 * (more - less) / (many - few);
+    Reading r = in_cycles(static_cast<double>(longer.cycles) / many,
+                          static_cast<double>(longer.nanoseconds) / many);
+    r.time_ns = time_ns;
+    r.value = static_cast<double>(plan_.moved()) * grid_ / time_ns;
     return r;
   }
 
@@ -117,21 +112,16 @@ class Copies {
         <<<1024, 256, 0, stream_>>>(reinterpret_cast<unsigned*>(boxes_.data), array_bytes_ / 4);
     AMASIA_CUDA(cudaGetLastError());
   }
-  double milliseconds(int copies) {
-    const OwnedEvent start, stop;
-    Work work = work_of();
-    work.first = first_;
-    work.copies = {{0, 0, copies}};
-    Work warm = work;
-    warm.copies = {{0, 0, 1}};  // the launch that follows is enqueued while this one runs
-    launch(plan_.kernel, shape_, stream_, warm, map_);
-    AMASIA_CUDA(cudaEventRecord(start, stream_));
-    launch(plan_.kernel, shape_, stream_, work, map_);
-    AMASIA_CUDA(cudaEventRecord(stop, stream_));
-    AMASIA_CUDA(cudaEventSynchronize(stop));
+  double milliseconds_of(int copies) {
+    const auto enqueue = [&](int count) {
+      Work work = work_of();
+      work.first = first_;
+      work.copies = {{0, 0, count}};
+      launch(plan_.kernel, shape_, stream_, work, map_);
+    };
+    const double ms = milliseconds(
+        stream_, [&] { enqueue(1); }, [&] { enqueue(copies); });
     first_ = (first_ + static_cast<long long>(copies) * grid_) % boxes_.count;
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
     return ms;
   }
 
@@ -156,20 +146,14 @@ class Copies {
       if (checked > array_bytes_) throw std::logic_error("the array is too short for the check");
     }
     run(plan_.checked, shape_, work);
+    const Expected expected{plan_.kind, plan_.out, plan_.bytes, plan_.in_flight, grid_};
     const DeviceArray<unsigned long long> wrong(1);
-    const auto count = [&](Expected expected) {
-      AMASIA_CUDA(cudaMemsetAsync(wrong.data(), 0, wrong.bytes(), stream_));
+    const auto n = counted(stream_, wrong, [&](unsigned long long* count) {
       count_wrong_words<256><<<1024, 256, 0, stream_>>>(
           reinterpret_cast<const unsigned*>(into_array ? boxes_.data : copied), checked / 4,
-          expected, wrong.data());
-      AMASIA_CUDA(cudaGetLastError());
-      AMASIA_CUDA(cudaStreamSynchronize(stream_));
-      unsigned long long host = 0;
-      wrong.download(&host);
-      return host;
-    };
-    Expected expected{plan_.kind, plan_.out, plan_.bytes, plan_.in_flight, grid_};
-    if (const auto n = count(expected); n != 0) {
+          expected, count);
+    });
+    if (n != 0) {
       throw std::runtime_error(std::to_string(n) + " words are wrong after the copies");
     }
   }
@@ -191,23 +175,20 @@ constexpr const char* way_of(int rank) {
 }
 
 inline Point point_of(const Plan& plan, const char* completion, bool bandwidth) {
-  Point p;
-  p.at = {{"operation", plan.operation},
-          {"way", way_of(plan.rank)},
-          {"box", std::to_string(plan.bytes)},
-          {"in_flight", std::to_string(plan.in_flight)},
-          {"blocks", bandwidth ? std::to_string(plan.blocks_per_sm) + " per SM" : "1"},
-          {"level", plan.kind == Kind::peer   ? "shared"
-                    : plan.level == Level::l2 ? "l2"
-                                              : "memory"},
-          {"completion", completion}};
-  p.quantity = bandwidth ? "bandwidth" : "latency";
-  p.unit = bandwidth ? "GB/s" : "cycles";
-  p.larger_is_better = bandwidth;
+  Point p = new_point({{"operation", plan.operation},
+                       {"way", way_of(plan.rank)},
+                       {"box", std::to_string(plan.bytes)},
+                       {"in_flight", std::to_string(plan.in_flight)},
+                       {"blocks", bandwidth ? std::to_string(plan.blocks_per_sm) + " per SM" : "1"},
+                       {"level", plan.kind == Kind::peer   ? "shared"
+                                 : plan.level == Level::l2 ? "l2"
+                                                           : "memory"},
+                       {"completion", completion}},
+                      bandwidth ? "bandwidth" : "latency", bandwidth ? "GB/s" : "cycles",
+                      bandwidth ? Better::larger : Better::smaller);
   p.runs_from = 90;
-  p.kernels = {{reinterpret_cast<const void*>(plan.kernel), warp, plan.shared_bytes(),
-                plan.clustered() ? 2 : 1,
-                std::size_t{plan.bytes} * static_cast<unsigned>(plan.in_flight)}};
+  p.kernels = {kernel_use(plan.kernel, warp, plan.shared_bytes(), plan.clustered() ? 2 : 1,
+                          std::size_t{plan.bytes} * static_cast<unsigned>(plan.in_flight))};
   const bool reduction = plan.kind == Kind::put && plan.out != Out::store;
   const bool tensor = plan.rank > 0;
   const char* const sass = reduction                ? (tensor ? "UTMAREDG" : "UBLKRED")

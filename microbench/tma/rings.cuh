@@ -99,19 +99,6 @@ __global__ void __launch_bounds__(warp)
 
 enum class Between { multicast, peer };
 
-/// As dsm::wait_cluster, for a barrier whose shared address is at hand.
-__device__ inline void wait_cluster_at(unsigned barrier, unsigned parity) {
-  AMASIA_SM90_ASM(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-
 /// Clusters of two. multicast: each block loads every second box, into both. peer: each block sends
 /// its slots to the other. A slot is used again when both blocks (with peer: the other one) have
 /// signalled its sender that they are done with it. Half of the in_flight slots, at least one, have
@@ -179,7 +166,7 @@ __global__ void __launch_bounds__(warp)
 #pragma unroll 1
         for (int i = 0; i < copies; ++i) {
           if (issued >= in_flight) {  // the slot's use before this one has been handed back
-            wait_cluster_at(issue.barrier(own_empty), issue.parity ^ 1U);
+            dsm::wait_cluster_at(issue.barrier(own_empty), issue.parity ^ 1U);
           }
           if constexpr (BETWEEN == Between::multicast) {
             expect_at(issue.barrier(own_full), 2 * bytes);

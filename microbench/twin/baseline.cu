@@ -7,14 +7,10 @@ namespace amasia::twin {
 namespace {
 
 template <int CHUNKS>
-struct Mover : SharedTile {
-  const Work& work;
-  TileCursor next;
-  OwnCopies<CHUNKS> own;
+struct Mover : OneTile<CHUNKS> {
+  using OneTile<CHUNKS>::work, OneTile<CHUNKS>::next, OneTile<CHUNKS>::own;
 
-  __device__ explicit Mover(const Work& w)
-      : SharedTile{stages_of_block()}, work(w), next(w.shape, walk_of_block(w)), own(w.shape) {}
-  __device__ void start() {}
+  __device__ Mover(const Work& w, const CUtensorMap&) : OneTile<CHUNKS>(w) {}
 
   __device__ void bring() {
     const Shape& s = work.shape;
@@ -39,31 +35,18 @@ struct Mover : SharedTile {
   __device__ float4 load(int relative) const {
     return __ldg(work.in + next.source(work.shape, relative, work.numbers));
   }
-
-  __device__ void release() {}
 };
-
-template <int CHUNKS>
-__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
-    twin_baseline(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap) {
-  Mover<CHUNKS> mover(work);
-  walk_tiles<CHUNKS>(work, mover);
-}
 
 }  // namespace
 
 Way baseline_way() {
   return {Strategy::baseline,
-          {twin_baseline<1>, twin_baseline<2>, twin_baseline<4>, twin_baseline<8>},
+          kernels_of<Mover>(),
+          {at_least(1, "LDG", "ld.global", false),
+           at_least(1, "STS", "st.shared", false),
+           {"LDGSTS", "cp.async", 0, false}},
           whole_tiles,
-          one_stage,
-          1,
-          false,
-          0,
-          no_objection,
-          {{"LDG", "ld.global", 1, false, 0, -1, true},
-           {"STS", "st.shared", 1, false, 0, -1, true},
-           {"LDGSTS", "cp.async", 0, false}}};
+          one_stage};
 }
 
 }  // namespace amasia::twin

@@ -13,7 +13,7 @@ struct Mover {
   const float4* slots = nullptr;  // (reads, CHUNKS, threads)
   int relative[CHUNKS];           // where read 0 of its chunks comes from
 
-  __device__ explicit Mover(const Work& work)
+  __device__ Mover(const Work& work, const CUtensorMap&)
       : ring(work, work.shape.reads * CHUNKS * static_cast<int>(blockDim.x)) {
 #pragma unroll
     for (int j = 0; j < CHUNKS; ++j)
@@ -71,15 +71,9 @@ struct Mover {
   __device__ float4 read(int j, int k, int) const {
     return slots[(k * CHUNKS + j) * static_cast<int>(blockDim.x)];
   }
-  __device__ void release() const {}
+  __device__ static void release() {}
+  __device__ static void finish() {}
 };
-
-template <int CHUNKS>
-__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
-    twin_drop_off(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap) {
-  Mover<CHUNKS> mover(work);
-  walk_tiles<CHUNKS>(work, mover);
-}
 
 std::size_t private_slots(const Shape& s, const Traits& t) {
   return 16U * static_cast<std::size_t>(t.reads * chunks_per_thread(s, t.threads) * t.threads);
@@ -89,14 +83,9 @@ std::size_t private_slots(const Shape& s, const Traits& t) {
 
 Way drop_off_way() {
   return {Strategy::drop_off,
-          {twin_drop_off<1>, twin_drop_off<2>, twin_drop_off<4>, twin_drop_off<8>},
-          private_slots,
-          all_stages,
-          1,
-          false,
-          0,
-          no_objection,
-          {{"LDGSTS", "cp.async", 2, false, 0, -1, true}, {"UBLKCP", "cp.async.bulk", 0, false}}};
+          kernels_of<Mover>(),
+          {at_least(2, "LDGSTS", "cp.async", false), {"UBLKCP", "cp.async.bulk", 0, false}},
+          private_slots};
 }
 
 }  // namespace amasia::twin

@@ -11,6 +11,7 @@
 namespace amasia::twin {
 namespace {
 
+template <int CHUNKS>
 struct Mover : SharedTile {
   BulkRing ring;
   int rank = static_cast<int>(dsm::rank());
@@ -75,15 +76,9 @@ struct Mover : SharedTile {
   }
 
   __device__ void release() const { tma::fence_async_proxy(); }
+  /// Nobody's shared memory goes while a neighbour may still write to it.
+  __device__ void finish() const { dsm::cluster_sync(); }
 };
-
-template <int CHUNKS>
-__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
-    twin_dsm(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap map) {
-  Mover mover(work, map);
-  walk_tiles<CHUNKS>(work, mover);
-  dsm::cluster_sync();  // nobody's shared memory goes while a neighbour may still write to it
-}
 
 std::string nothing_to_share(const Traits& t) {
   return t.halo == 0 && t.common == 0
@@ -96,14 +91,14 @@ std::string nothing_to_share(const Traits& t) {
 
 Way dsm_way() {
   return {Strategy::dsm,
-          {twin_dsm<1>, twin_dsm<2>, twin_dsm<4>, twin_dsm<8>},
+          kernels_of<Mover>(),
+          {at_least(1, "UBLKCP", "cp.async.bulk", false), {"LDGSTS", "cp.async", 0, false}},
           whole_tiles,
           all_stages,
           neighbours,
           true,
           barrier_bytes,
-          nothing_to_share,
-          {{"UBLKCP", "cp.async.bulk", 1, false, 0, -1, true}, {"LDGSTS", "cp.async", 0, false}}};
+          nothing_to_share};
 }
 
 }  // namespace amasia::twin

@@ -2,6 +2,7 @@
 // share, on the host and on the device, so that the CPU tests cover it. A chunk is 16 bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "harness/device.hpp"
@@ -212,12 +213,12 @@ inline Shape shape_of(const Traits& t) {
   s.common = static_cast<int>(t.common);
   s.out_chunks = static_cast<int>(t.out_bytes / 16);
   s.reads = static_cast<int>(t.reads);
-  s.hop = s.inner() / s.reads > 0 ? s.inner() / s.reads : 1;
+  s.hop = std::max(1, s.inner() / s.reads);
   s.layout = t.layout_kind();
   s.by_row = Divisor(static_cast<unsigned>(s.row_chunks));
   s.by_inner_row = Divisor(static_cast<unsigned>(s.inner_chunks));
   const std::int64_t wanted = t.mebibytes * ((1 << 20) / 16) / s.inner();
-  const std::int64_t groups = wanted / neighbours > 0 ? wanted / neighbours : 1;
+  const std::int64_t groups = std::max<std::int64_t>(1, wanted / neighbours);
   s.tiles = groups * neighbours;
   s.pitch = s.inner_chunks;
   std::int64_t rows_in_memory = s.tiles * s.own_rows();
@@ -225,8 +226,7 @@ inline Shape shape_of(const Traits& t) {
     // About as wide as 64 KiB, which is more than a page of DRAM holds, so that rows below each
     // other are far apart; and fewer tiles where they do not fill whole bands.
     constexpr std::int64_t width = 65536 / 16;
-    std::int64_t across = width / s.inner_chunks > 0 ? width / s.inner_chunks : 1;
-    if (across > groups) across = groups;
+    const auto across = std::clamp<std::int64_t>(width / s.inner_chunks, 1, groups);
     s.across = static_cast<int>(across);
     const std::int64_t bands = groups / across;
     s.tiles = bands * across * neighbours;
@@ -252,10 +252,9 @@ inline int chunks_per_thread(const Shape& s, std::int64_t threads) {
 /// of the twin where it has more: they are given to warps in units of 256. 0: not even one.
 inline std::int64_t blocks_by_registers(const Traits& t, const Device& d) {
   const std::int64_t own = twin_registers(chunks_per_thread(shape_of(t), t.threads));
-  const std::int64_t of_warp = round_up((t.registers > own ? t.registers : own) * 32, 256);
-  const std::int64_t by_registers = d.registers_per_sm / of_warp / (t.threads / 32);
-  const std::int64_t by_threads = d.max_threads_per_sm / t.threads;
-  return by_registers < by_threads ? by_registers : by_threads;
+  const std::int64_t of_warp = round_up(std::max(t.registers, own) * 32, 256);
+  return std::min<std::int64_t>(d.registers_per_sm / of_warp / (t.threads / 32),
+                                d.max_threads_per_sm / t.threads);
 }
 
 /// Dynamic shared memory of a block that needs `needed` bytes, enlarged so that an SM holds no more
@@ -266,9 +265,7 @@ inline std::size_t padded_shared(std::size_t needed, std::int64_t blocks, const 
   if (room < d.shared_reserved) return needed;
   const std::size_t least = room - d.shared_reserved + 1;
   // With one block for all of the SM's memory, the most that a block can have is enough.
-  const std::size_t most = d.shared_per_block > needed ? d.shared_per_block : needed;
-  const std::size_t padded = needed > least ? needed : least;
-  return padded < most ? padded : most;
+  return std::max(needed, std::min(least, d.shared_per_block));
 }
 
 }  // namespace amasia::twin

@@ -6,6 +6,7 @@
 // `lane()`: whose chunks this thread computes on.
 // `read(j, k, at)`: read k for the j-th chunk of the thread, which is chunk `at` of the tile.
 // `release()`: this thread has read all it needs of the tile.
+// `finish()`: behind the last tile.
 //
 // Results go out by ordinary stores, or into a checksum where a tile has more input than output.
 // Only the way in differs.

@@ -9,13 +9,7 @@
 // the first of them in turn.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <numeric>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include "microbench/twin/way.hpp"
 #include "microbench/walks.cuh"
@@ -24,14 +18,9 @@
 
 namespace amasia::twin {
 
-AMASIA_HD inline float element(std::uint64_t i) {
-  std::uint64_t h = (i + 1) * 0x9E3779B97F4A7C15ULL;
-  h = (h ^ (h >> 31)) * 0xBF58476D1CE4E5B9ULL;
-  return static_cast<float>(h >> 40) * 0x1p-24F;
-}
 AMASIA_HD inline float4 chunk_of_input(std::int64_t chunk) {
   const auto i = static_cast<std::uint64_t>(chunk) * 4;
-  return {element(i), element(i + 1), element(i + 2), element(i + 3)};
+  return {hashed(i), hashed(i + 1), hashed(i + 2), hashed(i + 3)};
 }
 
 template <int THREADS>
@@ -92,16 +81,7 @@ __global__ void __launch_bounds__(most_threads(CHUNKS))
 /// f(std::integral_constant) with one of the numbers of chunks that are compiled.
 template <class F>
 auto with_chunks(int chunks, F f) {
-  switch (chunks) {
-    case 1:
-      return f(std::integral_constant<int, 1>{});
-    case 2:
-      return f(std::integral_constant<int, 2>{});
-    case 4:
-      return f(std::integral_constant<int, 4>{});
-    default:
-      return f(std::integral_constant<int, 8>{});
-  }
+  return with_constant<1, 2, 4, 8>(chunks, f);
 }
 
 /// Reads as a mover has them, worked out from what the input is by definition.
@@ -208,10 +188,7 @@ class Twin {
     const double before = baseline_first_ ? nanoseconds(baseline_) : 0;
     const double own = nanoseconds(way_);
     const double other = baseline_first_ ? before : nanoseconds(baseline_);
-    Reading r;
-    r.value = other / own;
-    r.time_ns = own;
-    return r;
+    return of_time(own, other / own);
   }
 
  private:
@@ -264,14 +241,10 @@ class Twin {
   }
 
   double nanoseconds(Prepared& p) const {
-    AMASIA_CUDA(cudaMemsetAsync(displaced_, 0, displaced_bytes_, stream_));
-    AMASIA_CUDA(cudaEventRecord(start_, stream_));
-    enqueue(p);
-    AMASIA_CUDA(cudaEventRecord(stop_, stream_));
-    AMASIA_CUDA(cudaEventSynchronize(stop_));
-    float ms = 0;
-    AMASIA_CUDA(cudaEventElapsedTime(&ms, start_, stop_));
-    return 1e6 * ms;
+    const auto displace = [&] {
+      AMASIA_CUDA(cudaMemsetAsync(displaced_, 0, displaced_bytes_, stream_));
+    };
+    return 1e6 * milliseconds(stream_, displace, [&] { enqueue(p); });
   }
 
   /// What the check says of the results of tiles [begin, end), had there been `fma` multiply-adds.
@@ -281,17 +254,13 @@ class Twin {
     w.end = end;
     w.fma_eights = static_cast<int>(fma / 8);
     w.fma_ones = static_cast<int>(fma % 8);
-    AMASIA_CUDA(cudaMemsetAsync(verdict_->data(), 0, verdict_->bytes(), stream_));
     const auto threads = static_cast<unsigned>(traits_.threads);
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(end - begin, 1 << 16));
-    with_chunks(chunks_, [&](auto chunks) {
-      check_tiles<chunks.value><<<blocks, threads, 0, stream_>>>(w, verdict_->data());
+    return counted(stream_, *verdict_, [&](Verdict* verdict) {
+      with_chunks(chunks_, [&](auto chunks) {
+        check_tiles<chunks.value><<<blocks, threads, 0, stream_>>>(w, verdict);
+      });
     });
-    AMASIA_CUDA(cudaGetLastError());
-    AMASIA_CUDA(cudaStreamSynchronize(stream_));
-    Verdict verdict{};
-    verdict_->download(&verdict);
-    return verdict;
   }
 
   void verify(Prepared& p) const {
@@ -309,11 +278,7 @@ class Twin {
     }
   }
 
-  unsigned checksum() const {
-    unsigned found = 0;
-    checksum_->download(&found);
-    return found;
-  }
+  unsigned checksum() const { return first_of(*checksum_); }
 
   void refuse_a_blind_check() const {
     const Verdict other = judged(0, shape_.tiles, traits_.fma + 1);
@@ -364,7 +329,6 @@ class Twin {
   bool baseline_first_ = false;
   std::unique_ptr<DeviceArray<unsigned>> checksum_ = std::make_unique<DeviceArray<unsigned>>(1);
   std::unique_ptr<DeviceArray<Verdict>> verdict_ = std::make_unique<DeviceArray<Verdict>>(1);
-  OwnedEvent start_, stop_;
 };
 
 }  // namespace amasia::twin

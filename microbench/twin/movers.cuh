@@ -50,6 +50,10 @@ struct SharedTile {
 
   __device__ static int lane() { return partner(); }
   __device__ float4 read(int, int, int at) const { return tile[at]; }
+  // A mover that has to do something there has its own.
+  __device__ static void start() {}
+  __device__ static void release() {}
+  __device__ static void finish() {}
 };
 
 /// The chunks of a tile that this thread copies, of which it keeps in registers where they come
@@ -67,6 +71,17 @@ struct OwnCopies {
   __device__ static int chunk(int h) {
     return h * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
   }
+};
+
+/// One tile at a time, copied by all threads.
+template <int CHUNKS>
+struct OneTile : SharedTile {
+  const Work& work;
+  TileCursor next;
+  OwnCopies<CHUNKS> own;
+
+  __device__ explicit OneTile(const Work& w)
+      : SharedTile{stages_of_block()}, work(w), next(w.shape, walk_of_block(w)), own(w.shape) {}
 };
 
 /// Starts this thread's copies of a tile.

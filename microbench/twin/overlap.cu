@@ -11,7 +11,7 @@ struct Mover : SharedTile {
   Ring ring;
   OwnCopies<CHUNKS> own;
 
-  __device__ explicit Mover(const Work& work)
+  __device__ Mover(const Work& work, const CUtensorMap&)
       : ring(work, tile_stage_chunks(work.shape)), own(work.shape) {}
 
   __device__ void ask(int stage) {
@@ -32,29 +32,14 @@ struct Mover : SharedTile {
     tile = ring.stage(ring.current);
     ring.advance();
   }
-
-  __device__ void release() {}
 };
-
-template <int CHUNKS>
-__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
-    twin_overlap(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap) {
-  Mover<CHUNKS> mover(work);
-  walk_tiles<CHUNKS>(work, mover);
-}
 
 }  // namespace
 
 Way overlap_way() {
   return {Strategy::overlap,
-          {twin_overlap<1>, twin_overlap<2>, twin_overlap<4>, twin_overlap<8>},
-          whole_tiles,
-          all_stages,
-          1,
-          false,
-          0,
-          no_objection,
-          {{"LDGSTS", "cp.async", 2, false, 0, -1, true}, {"UBLKCP", "cp.async.bulk", 0, false}}};
+          kernels_of<Mover>(),
+          {at_least(2, "LDGSTS", "cp.async", false), {"UBLKCP", "cp.async.bulk", 0, false}}};
 }
 
 }  // namespace amasia::twin

@@ -6,14 +6,10 @@ namespace amasia::twin {
 namespace {
 
 template <int CHUNKS>
-struct Mover : SharedTile {
-  const Work& work;
-  TileCursor next;
-  OwnCopies<CHUNKS> own;
+struct Mover : OneTile<CHUNKS> {
+  using OneTile<CHUNKS>::work, OneTile<CHUNKS>::next, OneTile<CHUNKS>::own;
 
-  __device__ explicit Mover(const Work& w)
-      : SharedTile{stages_of_block()}, work(w), next(w.shape, walk_of_block(w)), own(w.shape) {}
-  __device__ void start() {}
+  __device__ Mover(const Work& w, const CUtensorMap&) : OneTile<CHUNKS>(w) {}
 
   __device__ void bring() {
     __syncthreads();  // everybody has read the tile before
@@ -23,30 +19,16 @@ struct Mover : SharedTile {
     __syncthreads();
     next.advance(work.shape);
   }
-
-  __device__ void release() {}
 };
-
-template <int CHUNKS>
-__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
-    twin_register_bypass(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap) {
-  Mover<CHUNKS> mover(work);
-  walk_tiles<CHUNKS>(work, mover);
-}
 
 }  // namespace
 
 Way register_bypass_way() {
   return {Strategy::register_bypass,
-          {twin_register_bypass<1>, twin_register_bypass<2>, twin_register_bypass<4>,
-           twin_register_bypass<8>},
+          kernels_of<Mover>(),
+          {at_least(1, "LDGSTS", "cp.async", false), {"UBLKCP", "cp.async.bulk", 0, false}},
           whole_tiles,
-          one_stage,
-          1,
-          false,
-          0,
-          no_objection,
-          {{"LDGSTS", "cp.async", 1, false, 0, -1, true}, {"UBLKCP", "cp.async.bulk", 0, false}}};
+          one_stage};
 }
 
 }  // namespace amasia::twin

@@ -9,11 +9,8 @@
 // strategy has as many blocks per SM as its shared memory and the registers of the real kernel
 // allow.
 //
-// A grid of traits is recorded. It has five kinds of tile: a run of memory, a box of a grid without
-// halo, one with halo, gathered rows, and a run that shares half with its neighbours. Each has
-// three sizes, three amounts of arithmetic and three of registers. From the middle of two kinds
-// every other trait varies one at a time. A user's own traits are measured by `amasia run twin
-// --traits NAME=VALUE,...`.
+// A grid of traits is recorded, and from the middle of two of its kinds every other trait one at a
+// time. A user's own traits are measured by `amasia run twin --traits NAME=VALUE,...`.
 
 #include "microbench/twin/measure.cuh"
 
@@ -42,21 +39,16 @@ std::string obstacle(const Way& way, const Traits& t, const Device& d) {
 
 Point point_of(const Way& way, const Traits& traits, const Device& device) {
   const Shape shape = shape_of(traits);
-  Point p;
-  p.at = coordinates_of(traits);
+  Point p = new_point(coordinates_of(traits), "speedup", "x", Better::larger);
   p.at.insert(p.at.begin(), {"strategy", std::string(name_of(way.strategy))});
-  p.quantity = "speedup";
-  p.unit = "x";
-  p.larger_is_better = true;
   p.runs_from = std::max(amasia::traits_of(way.strategy).runs_from,
                          amasia::traits_of(way.strategy).native_from);
   p.unsupported = obstacle(way, traits, device);
   const int chunks = chunks_per_thread(shape, traits.threads);
   const int ahead = way.stages(traits) > 1 ? way.stages(traits) - 1 : 1;
-  p.kernels = {{reinterpret_cast<const void*>(way.kernel_of(chunks)),
-                static_cast<int>(traits.threads), dynamic_bytes(way, traits, device),
-                static_cast<int>(way.cluster_blocks),
-                static_cast<std::size_t>(ahead) * way.stage_bytes(shape, traits)}};
+  p.kernels = {kernel_use(way.kernel_of(chunks), static_cast<int>(traits.threads),
+                          dynamic_bytes(way, traits, device), static_cast<int>(way.cluster_blocks),
+                          static_cast<std::size_t>(ahead) * way.stage_bytes(shape, traits))};
   p.claims = way.claims;
   const std::size_t tiles = way.shared_bytes(shape, traits) - way.extra_bytes;
   p.remark = std::to_string(tiles) + " bytes of tiles per block";
@@ -136,13 +128,11 @@ std::vector<Point> points(const Device& device, Scope scope) {
   const auto add = [&](const Traits& t) {
     for (Point& p : points_of(t, device)) all.push_back(std::move(p));
   };
-  if (scope == Scope::quick) {
-    for (const Kind& kind : kinds) {
-      add(traits_of(kind, middle_size, middle_arithmetic, middle_registers));
-    }
-    return all;
-  }
   for (const Kind& kind : kinds) {
+    if (scope == Scope::quick) {
+      add(traits_of(kind, middle_size, middle_arithmetic, middle_registers));
+      continue;
+    }
     for (const Size& size : sizes) {
       for (const std::int64_t fma : arithmetic) {
         for (const std::int64_t registers : registers_of_kernels) {
@@ -154,6 +144,7 @@ std::vector<Point> points(const Device& device, Scope scope) {
       }
     }
   }
+  if (scope == Scope::quick) return all;
   for (const int kind : middle_kinds) {
     for (const Varied& v : varied()) {
       for (const std::int64_t value : v.values) {

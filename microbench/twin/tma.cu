@@ -8,6 +8,7 @@
 namespace amasia::twin {
 namespace {
 
+template <int CHUNKS>
 struct Mover : SharedTile {
   BulkRing ring;
 
@@ -45,27 +46,19 @@ struct Mover : SharedTile {
   __device__ void release() const { tma::fence_async_proxy(); }
 };
 
-template <int CHUNKS>
-__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
-    twin_tma(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap map) {
-  Mover mover(work, map);
-  walk_tiles<CHUNKS>(work, mover);
-}
-
 }  // namespace
 
 Way tma_way() {
   return {Strategy::tma,
-          {twin_tma<1>, twin_tma<2>, twin_tma<4>, twin_tma<8>},
+          kernels_of<Mover>(),
+          {at_least(1, "UBLKCP", "cp.async.bulk", false),
+           at_least(1, "UTMALDG", "cp.async.bulk.tensor", false),
+           {"LDGSTS", "cp.async", 0, false}},
           whole_tiles,
           all_stages,
           1,
           true,
-          barrier_bytes,
-          no_objection,
-          {{"UBLKCP", "cp.async.bulk", 1, false, 0, -1, true},
-           {"UTMALDG", "cp.async.bulk.tensor", 1, false, 0, -1, true},
-           {"LDGSTS", "cp.async", 0, false}}};
+          barrier_bytes};
 }
 
 }  // namespace amasia::twin

@@ -93,13 +93,6 @@ inline constexpr std::array<Trait, 17> traits_of_a_kernel{{
 
 inline std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-inline std::string known_names() {
-  std::string names;
-  for (const Trait& t : traits_of_a_kernel)
-    names += (names.empty() ? "" : ", ") + std::string(t.name);
-  return names;
-}
-
 inline std::string words_of(const Trait& t) {
   std::string words;
   for (const std::string_view word : t.words) {
@@ -174,11 +167,12 @@ inline Traits traits_from(const Coordinates& asked) {
   bool writes_given = false, reads_given = false;
   for (const auto& [name, text] : asked) {
     const Trait* found = nullptr;
+    std::string known;
     for (const Trait& t : traits_of_a_kernel) {
       if (t.name == name) found = &t;
+      known += (known.empty() ? "" : ", ") + std::string(t.name);
     }
-    if (found == nullptr)
-      throw UsageError("no trait " + in_quotes(name) + "; known: " + known_names());
+    if (found == nullptr) throw UsageError("no trait " + in_quotes(name) + "; known: " + known);
     traits.*found->value = value_from(*found, text);
     writes_given = writes_given || found->value == &Traits::out_bytes;
     reads_given = reads_given || found->value == &Traits::reads;

@@ -2,6 +2,8 @@
 that are really called and times from a script."""
 
 import contextlib
+import ctypes
+import ctypes.util
 import gzip
 import json
 import locale
@@ -13,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -26,7 +29,7 @@ from amasia.comparing import raw_stream
 from plots.cli import main
 from plots.data.documents import read_document
 from plots.data.load import load
-from tests.process import ROOT, built, run
+from tests.process import ROOT, built, cached, run
 
 QUICK = {"min_rounds": 7, "max_rounds": 7}
 STUB_STREAM = 0x57AB  # tests/harness/stub_device/stub_device.cpp
@@ -86,14 +89,15 @@ class Problem:
 
 
 @pytest.fixture
-def problem() -> Problem:
+def problem(script: Script) -> Problem:
+    """To be compared on the stub device."""
     return Problem()
 
 
 # --- What is measured -----------------------------------------------------------------------------
 
 
-def test_a_claim_with_its_interval_and_a_sentence(script: Script, problem: Problem) -> None:
+def test_a_claim_with_its_interval_and_a_sentence(problem: Problem) -> None:
     result = problem.compare()
     assert result.ratio == pytest.approx(2, rel=1e-3)
     assert result.interval[0] <= result.ratio <= result.interval[1]
@@ -107,7 +111,7 @@ def test_a_claim_with_its_interval_and_a_sentence(script: Script, problem: Probl
 
 
 def test_rounds_are_paired_each_run_is_reset_and_the_first_runs_against_itself(
-    script: Script, problem: Problem
+    problem: Problem,
 ) -> None:
     result = problem.compare(**QUICK)
     runs = problem.trace
@@ -128,9 +132,7 @@ def test_rounds_are_paired_each_run_is_reset_and_the_first_runs_against_itself(
 
 
 @pytest.mark.parametrize("cache", ["cold", "hot"])
-def test_each_round_has_inputs_that_no_call_has_seen(
-    script: Script, problem: Problem, cache: str
-) -> None:
+def test_each_round_has_inputs_that_no_call_has_seen(problem: Problem, cache: str) -> None:
     """What knows its inputs again never meets them in a timed run of another round."""
     there, seen = 0, []
 
@@ -146,12 +148,13 @@ def test_each_round_has_inputs_that_no_call_has_seen(
 
         return implementation
 
-    result = amasia.compare(
-        {"old": runs("old"), "new": runs("new")},
-        inputs=inputs, reset=problem.reset, verify=lambda: problem.output == there, cache=cache,
-        **QUICK,
-    )  # fmt: skip
-    (group,) = result.document["groups"]
+    def compared(**implementations: Callable[[int], None]) -> amasia.Result:
+        return amasia.compare(
+            implementations, inputs=inputs, reset=problem.reset,
+            verify=lambda: problem.output == there, cache=cache, **QUICK,
+        )  # fmt: skip
+
+    (group,) = compared(old=runs("old"), new=runs("new")).document["groups"]
     assert group["inputs"] == "new in every round"
     assert len({seed for _, seed in seen}) >= 8
     kept: list[int] = []
@@ -161,19 +164,13 @@ def test_each_round_has_inputs_that_no_call_has_seen(
         problem.output = kept[0]
 
     with pytest.raises(amasia.WrongResult, match="replays: wrong result after timing") as caught:
-        amasia.compare(
-            {"old": runs("old"), "replays": replays},
-            inputs=inputs, reset=problem.reset, verify=lambda: problem.output == there, cache=cache,
-            **QUICK,
-        )  # fmt: skip
+        compared(old=runs("old"), replays=replays)
     rows = caught.value.result.document["groups"][0]["rows"]
     (round_,) = {row.get("verified_round") for row in rows}
     assert 0 <= round_ < 7
 
 
-def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(
-    script: Script, problem: Problem
-) -> None:
+def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(problem: Problem) -> None:
     problem.compare(**QUICK)
     assert problem.streams == {STUB_STREAM}
     for stream, handle in (
@@ -191,24 +188,21 @@ def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(
         raw_stream("0x57ab")
 
 
-def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path: Path) -> None:
+def test_the_file_is_one_of_the_suite(problem: Problem, tmp_path: Path) -> None:
     # On a machine that becomes slower meanwhile the group is not valid, and is left out: once more.
     for attempt in range(5):
         folder = tmp_path / f"{attempt}"
         folder.mkdir()
         path = folder / "mine.json"
         result = problem.compare(
-            out=path,
-            name="mine",
-            size={"n": np.int64(1 << 24), "type": np.str_("float32")},
+            out=path, name="mine", size={"n": np.int64(1 << 24), "type": np.str_("float32")}
         )
         loaded = load([path])
         if len(loaded.rows):
             break
     # Noise resembles itself from round to round in some runs by chance, and that is told.
     assert [note for note in loaded.notes if "rank correlation" not in note] == []
-    rows = loaded.rows
-    assert set(rows["variant"]) == {"mine/baseline", "mine/new"}
+    assert set(loaded.rows["variant"]) == {"mine/baseline", "mine/new"}
     assert set(loaded.groups["size"]) == {"n=16777216,type=float32"}
     (compared,) = loaded.comparisons[~loaded.comparisons["control"]].to_dict("records")
     assert (compared["ratio"], compared["claim"]) == (result.ratio, result.claim)
@@ -221,7 +215,7 @@ def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path
 
 
 def test_the_locale_of_the_program_changes_no_number(
-    script: Script, problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locales: str
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locales: str
 ) -> None:
     monkeypatch.setenv("LOCPATH", locales)
     before = locale.setlocale(locale.LC_ALL)
@@ -240,7 +234,7 @@ def test_the_locale_of_the_program_changes_no_number(
 
 
 def test_a_result_that_cannot_be_written_any_more_is_kept(
-    script: Script, problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
     (tmp_path / "elsewhere").mkdir()
@@ -265,9 +259,7 @@ class Mine(Exception):
 
 
 @pytest.mark.parametrize("call", [1, 5, 40])
-def test_an_exception_comes_back_as_it_is_with_the_name(
-    script: Script, problem: Problem, call: int
-) -> None:
+def test_an_exception_comes_back_as_it_is_with_the_name(problem: Problem, call: int) -> None:
     raised = Mine("no such kernel")
     calls = 0
 
@@ -278,11 +270,9 @@ def test_an_exception_comes_back_as_it_is_with_the_name(
             raise raised
         problem.output = "right"
 
+    both = {"old": problem.writes("old"), "new": broken}
     with pytest.raises(Mine) as caught:
-        problem.compare(
-            implementations={"old": problem.writes("old"), "new": broken},
-            min_rounds=60,
-        )
+        problem.compare(implementations=both, min_rounds=60)
     assert caught.value is raised
     assert raised.__notes__ == ["amasia.compare: raised by new"]
     assert calls == call  # and nothing is called any more
@@ -291,7 +281,7 @@ def test_an_exception_comes_back_as_it_is_with_the_name(
     assert problem.compare().ratio
 
 
-def test_so_do_those_of_reset_and_verify(script: Script, problem: Problem) -> None:
+def test_so_do_those_of_reset_and_verify(problem: Problem) -> None:
     def broken(*_: object) -> None:
         raise Mine
 
@@ -330,21 +320,12 @@ def test_an_interrupt_ends_it(script: Script, problem: Problem, where: str) -> N
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_another_thread_may_compare_and_two_at_once_may_not(
-    script: Script, problem: Problem
-) -> None:
-    found: list[object] = []
-
+def test_another_thread_may_compare_and_two_at_once_may_not(problem: Problem) -> None:
     def nested(stream: int) -> None:
         amasia.compare(problem.both())
 
-    def in_a_thread() -> None:
-        found.append(amasia.compare(problem.both(), **QUICK).claim)
-
-    thread = threading.Thread(target=in_a_thread)
-    thread.start()
-    thread.join()
-    assert found == ["faster"]
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(amasia.compare, problem.both(), **QUICK).result().claim == "faster"
     with pytest.raises(RuntimeError, match="a comparison is at work already"):
         amasia.compare({"old": nested, "new": nested})
 
@@ -370,15 +351,13 @@ def test_a_wrong_result_has_no_time_and_the_others_keep_theirs(
     assert path.read_text() == result.text
 
 
-def test_what_only_leaves_the_outputs_of_the_one_before_is_wrong(
-    script: Script, problem: Problem
-) -> None:
+def test_what_only_leaves_the_outputs_of_the_one_before_is_wrong(problem: Problem) -> None:
     idle = {"old": problem.writes("old"), "new": problem.writes("new", "")}
     with pytest.raises(amasia.WrongResult, match="new: wrong result: verify returned False"):
         problem.compare(implementations=idle)
 
 
-def test_a_reset_that_poisons_nothing_is_found(script: Script, problem: Problem) -> None:
+def test_a_reset_that_poisons_nothing_is_found(problem: Problem) -> None:
     amasia.compare(problem.both(), verify=problem.verify, **QUICK)  # leaves right outputs
     with pytest.raises(amasia.NotMeasured, match="old: its verification passes what the reset"):
         amasia.compare(problem.both(), reset=lambda stream: None, verify=problem.verify)
@@ -386,7 +365,7 @@ def test_a_reset_that_poisons_nothing_is_found(script: Script, problem: Problem)
         amasia.compare(problem.both(), reset=problem.reset, verify=lambda: True)
 
 
-def test_what_is_not_verified_is_said(script: Script, problem: Problem) -> None:
+def test_what_is_not_verified_is_said(problem: Problem) -> None:
     (warning,) = amasia.compare(problem.both(), **QUICK).warnings
     assert warning.startswith("nothing was verified")
     (warning,) = amasia.compare(problem.both(), verify=problem.verify, **QUICK).warnings
@@ -485,10 +464,8 @@ def test_without_a_gpu_the_reason_is_said() -> None:
     assert "CUDA" in said or "no NVIDIA driver is loaded" in said
 
 
-def test_a_missing_library_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv(library.VARIABLE, str(tmp_path / library.NAME))
+def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(library.VARIABLE, f"/no/such/{library.NAME}")
     with pytest.raises(amasia.LibraryMissing, match="was not found") as caught:
         amasia.compare(TWO)
     assert "--target amasia_compare" in str(caught.value) and "\n" not in str(caught.value)
@@ -509,8 +486,7 @@ def test_a_library_of_another_version_is_refused(
 def test_the_library_is_installed_on_its_own_where_it_is_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    cache = built("CMakeCache.txt").read_text()
-    if "AMASIA_INSTALL:BOOL=ON" not in cache:
+    if cached("AMASIA_INSTALL") != "ON":
         pytest.skip("this build folder installs nothing (AMASIA_INSTALL)")
     component = ("--component", "compare", "--prefix", tmp_path)
     run("cmake", "--install", built("."), *component, status=0)
@@ -518,12 +494,10 @@ def test_the_library_is_installed_on_its_own_where_it_is_found(
     monkeypatch.delenv(library.VARIABLE, raising=False)
     monkeypatch.setattr(library.sys, "prefix", str(tmp_path))
     assert library.candidates() == [str(installed), library.NAME]
-    loaded = library.load()
-    assert loaded.amasia_compare_version().decode() == library.__version__
+    assert library.load().amasia_compare_version().decode() == library.__version__
 
 
 # --- The examples of docs/your-kernel.md ----------------------------------------------------------
-
 
 PAGE = (ROOT / "docs" / "your-kernel.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```python file=(\S+)\n(.*?)\n```", PAGE, re.DOTALL))
@@ -589,13 +563,118 @@ def test_the_other_frameworks_are_given_the_stream(
     spaces: dict[str, dict] = {name: {} for name in BLOCKS}
     for name in ("with_torch.py", "with_numba.py"):
         exec(BLOCKS[name], spaces[name])
-    amasia.compare(
-        {
-            "old": spaces["with_torch.py"]["on_stream"](lambda: None),
-            "new": spaces["with_numba.py"]["on_stream"](Kernel(), 4, 128, "array"),
-        },
-        min_rounds=7,
-        max_rounds=7,
-    )
+    of_torch = spaces["with_torch.py"]["on_stream"](lambda: None)
+    of_numba = spaces["with_numba.py"]["on_stream"](Kernel(), 4, 128, "array")
+    amasia.compare({"old": of_torch, "new": of_numba}, **QUICK)
     assert set(streams.entered) == {STUB_STREAM}
     assert set(launched) == {(4, 128, STUB_STREAM, "array")}
+
+
+# --- On a real device, with CUDA's runtime through ctypes and nothing else ------------------------
+
+BYTES = 64 << 20
+
+
+class Runtime:
+    """What these tests need of libcudart."""
+
+    def __init__(self, cudart: ctypes.CDLL) -> None:
+        self._cudart = cudart
+        self._data = ctypes.c_void_p()
+        self._call("cudaMalloc", ctypes.byref(self._data), ctypes.c_size_t(2 * BYTES))
+
+    def _call(self, name: str, *arguments: object) -> None:
+        status = getattr(self._cudart, name)(*arguments)
+        assert status == 0, f"{name}: error {status}"
+
+    def fill(self, stream: int, value: int, size: int) -> None:
+        self._call(
+            "cudaMemsetAsync", self._data, ctypes.c_int(value), ctypes.c_size_t(size),
+            ctypes.c_void_p(stream),
+        )  # fmt: skip
+
+    def new_stream(self) -> int:
+        stream = ctypes.c_void_p()
+        without_the_default = 1  # cudaStreamNonBlocking
+        self._call(
+            "cudaStreamCreateWithFlags", ctypes.byref(stream), ctypes.c_uint(without_the_default)
+        )
+        return stream.value or 0
+
+    def wait(self) -> None:
+        self._call("cudaDeviceSynchronize")
+
+    def first_and_last(self, size: int) -> tuple[int, int]:
+        found = []
+        for offset in (0, size - 1):
+            byte = ctypes.c_ubyte()
+            place = ctypes.c_void_p((self._data.value or 0) + offset)
+            device_to_host = 2
+            self._call("cudaMemcpy", ctypes.byref(byte), place, ctypes.c_size_t(1), device_to_host)
+            found.append(byte.value)
+        return found[0], found[1]
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
+    names = [
+        ctypes.util.find_library("cudart"),
+        "libcudart.so",
+        "/usr/local/cuda/lib64/libcudart.so",
+    ]
+    for name in filter(None, names):
+        try:
+            cudart = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        pytest.skip("no libcudart to call")
+    count = ctypes.c_int()
+    if cudart.cudaGetDeviceCount(ctypes.byref(count)) != 0 or count.value == 0:
+        pytest.skip("no CUDA device")
+    monkeypatch.setenv(library.VARIABLE, str(built("libamasia_compare.so")))
+    yield Runtime(cudart)
+
+
+def test_half_the_bytes_take_half_the_time(cuda: Runtime) -> None:
+    def verify() -> bool:
+        assert cuda.first_and_last(BYTES) == (5, 5)
+        return True
+
+    result = amasia.compare(
+        {
+            "all": lambda stream: cuda.fill(stream, 5, 2 * BYTES),
+            "half": lambda stream: cuda.fill(stream, 5, BYTES),
+        },
+        reset=lambda stream: cuda.fill(stream, 0xFF, 2 * BYTES),
+        verify=verify,
+        seconds=5,
+    )
+    assert result.claim == "faster" and 1.5 < result.ratio < 2.5
+    assert result.warnings == ()
+
+
+def test_the_same_is_not_told_apart(cuda: Runtime) -> None:
+    def fill(stream: int) -> None:
+        cuda.fill(stream, 5, BYTES)
+
+    assert amasia.compare({"one": fill, "other": fill}, seconds=5).claim not in ("faster", "slower")
+
+
+def test_nothing_another_stream_and_waiting_are_found(cuda: Runtime) -> None:
+    aside = cuda.new_stream()
+
+    def right(stream: int) -> None:
+        cuda.fill(stream, 5, BYTES)
+
+    def waits(stream: int) -> None:
+        cuda.fill(stream, 5, BYTES)
+        cuda.wait()
+
+    with pytest.raises(amasia.NotMeasured, match="new: it takes no longer than nothing"):
+        amasia.compare({"old": right, "new": lambda stream: None})
+    with pytest.raises(amasia.NotMeasured, match="new: its work goes on for"):
+        amasia.compare({"old": right, "new": lambda stream: cuda.fill(aside, 5, 2 * BYTES)})
+    warnings = amasia.compare({"old": right, "new": waits}, seconds=2).warnings
+    assert [w for w in warnings if w.startswith("new: it waits for the GPU")]

@@ -1,29 +1,17 @@
 // cfd without a GPU: the mesh, the computation, the references, and the comparison that has to
 // catch wrong kernels.
-#include <gtest/gtest.h>
 #include <omp.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "apps/cfd/cpu_reference.hpp"
 #include "apps/cfd/kernel.cuh"
 #include "apps/cfd/schedules.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::cfd {
 namespace {
 
 using formats::Mesh;
 constexpr std::uint64_t seed = 42;
-
-// ---- The mesh
 
 /// Faces by the pair of elements that they divide.
 std::map<std::pair<std::int32_t, std::int32_t>, int> pairs_of(const Mesh& mesh) {
@@ -88,7 +76,7 @@ TEST(CfdMesh, NormalsOfAFaceAreOppositeAndElementsNearlyClosed) {
 TEST(CfdMesh, HasAWingBelowAndIsMostlyInside) {
   const Mesh mesh = generate_mesh(24576, Order::front, seed);  // 16^3 cubes
   const auto share = [&](std::int32_t what) {
-    return static_cast<double>(std::count(mesh.neighbours.begin(), mesh.neighbours.end(), what)) /
+    return static_cast<double>(std::ranges::count(mesh.neighbours, what)) /
            static_cast<double>(mesh.neighbours.size());
   };
   EXPECT_DOUBLE_EQ(share(wing), 2.0 * 16 * 16 / (4.0 * 24576));
@@ -125,8 +113,6 @@ TEST(CfdMesh, IsReadFromAFile) {
                        "expected a mesh of 3 elements, found 2: pass elements=2"));
 }
 
-// ---- The computation
-
 TEST(CfdKernel, CompletesARecord) {
   const Record far = far_record();
   EXPECT_FLOAT_EQ(far.u[0], 1.4f);
@@ -158,8 +144,6 @@ TEST(CfdKernel, AWingOnlyPushes) {
   EXPECT_FLOAT_EQ(flux.u[1], 0.5f * own.pressure);
   EXPECT_FLOAT_EQ(flux.u[2], -2 * own.pressure);
 }
-
-// ---- References and comparison
 
 /// By one thread: on small meshes more wait for each other far longer than they compute.
 class CfdReferences : public testing::Test {

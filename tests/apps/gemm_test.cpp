@@ -1,29 +1,13 @@
 // gemm without a device: the walk's arithmetic, rounding, the references, the comparison, what the
 // harness asks.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <ostream>
-#include <random>
-#include <set>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "apps/common/divisor.hpp"
+#include "apps/gemm/gemm.hpp"
 #include "apps/common/tf32.hpp"
 #include "apps/common/tile_walk.hpp"
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/fragments.hpp"
-#include "apps/gemm/gemm.hpp"
-#include "apps/gemm/sharing.hpp"
-#include "apps/gemm/turns.hpp"
 #include "apps/gemm/walk.hpp"
 #include "tests/apps/tf32x3_replay.hpp"
+#include "tests/test.hpp"
 #include "variants/geometry/box.hpp"
 
 namespace amasia::gemm {
@@ -39,8 +23,6 @@ Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const std::strin
                                         {"mode", mode},
                                         {"layout", mode == "e4m3" ? "tn" : "nn"}});
 }
-
-// ---- divisor.hpp
 
 TEST(Divisor, DividesAsTheProcessorDoes) {
   constexpr int largest = std::numeric_limits<int>::max();
@@ -60,8 +42,6 @@ TEST(Divisor, DividesAsTheProcessorDoes) {
   }
   EXPECT_EQ(Divisor().quotient(7), 7);
 }
-
-// ---- walk.hpp
 
 TEST(Walk, ComputesEveryTileOnceInTheOrderOfTileWalk) {
   constexpr std::int64_t most = std::int64_t{1} << 20;
@@ -115,7 +95,7 @@ TEST(Walk, WhatRunsAtOneTimeIsAboutSquare) {
   }
 }
 
-// ---- turns.hpp
+// ---- walk.hpp: Turns
 
 /// Fills the ring as the producer does, slice by slice of the walk, and asks each team where it
 /// finds those of its steps.
@@ -156,7 +136,7 @@ TEST(Turns, TeamsFindTheirSlicesWhereTheProducerPutThem) {
   }
 }
 
-// ---- sharing.hpp
+// ---- walk.hpp: SharedWalk
 
 struct SharedCase {
   std::int64_t m, n, k;
@@ -292,8 +272,6 @@ TEST(SharedWalk, LargestShapesDoNotOverflow) {
   EXPECT_EQ(walk.piece(last).tile, walk.shared - 1);
   EXPECT_EQ(walk.slots_of(walk.shared - 1).end, walk.pieces());
 }
-
-// ---- fragments.hpp
 
 TEST(Fragments, EveryColumnHasOnePairInEachOfFourLanes) {
   std::map<int, std::set<int>> lanes;  // by column, which t
@@ -566,8 +544,6 @@ TEST(ThreeProductsOfTiny, LoseBitsOfLo) {
     EXPECT_GT(errors.rms(), error / 16) << exponent;
   }
 }
-
-// ---- references
 
 TEST(Reference, IsTheDefinition) {
   const Parameters p = size(2, 3, 2);

@@ -1,21 +1,11 @@
 // histogram without a GPU: the references against others written apart from them, the inputs, and
 // the arithmetic of bins, copies, windows and tiles that the kernels use.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
-#include <vector>
-
+#include "apps/histogram/histogram.hpp"
 #include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/geometry.hpp"
-#include "apps/histogram/histogram.hpp"
-#include "apps/histogram/instance.hpp"
 #include "apps/histogram/kernel.cuh"
-#include "apps/histogram/partition.hpp"
 #include "harness/registry.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::histogram {
 namespace {
@@ -103,7 +93,7 @@ TEST(HistogramKeys, FollowZipfsLaw) {
 TEST(HistogramKeys, AreSortedOrEqual) {
   const std::vector<std::int32_t> sorted =
       host_keys(setup_of("keys=9973,distribution=sorted,spread=2147483648"));
-  EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+  EXPECT_TRUE(std::ranges::is_sorted(sorted));
   EXPECT_LT(sorted.front(), 2000000);
   EXPECT_GT(sorted.back(), 2147000000);
   const std::vector<std::int32_t> equal = host_keys(setup_of("keys=1000,distribution=equal"));
@@ -126,7 +116,7 @@ TEST(HistogramKeys, AreBoundInEachCounter) {
       const auto s =
           setup_of(std::string("keys=100000,range=1000,distribution=") + distribution + "," + bins);
       const std::vector<std::uint32_t> counts = count_keys(s);
-      const double fullest = *std::max_element(counts.begin(), counts.end());
+      const double fullest = *std::ranges::max_element(counts);
       EXPECT_LE(fullest, most_in_fullest_counter(s)) << distribution << " " << bins;
       EXPECT_GE(10 * fullest + 1000, most_in_fullest_counter(s)) << distribution << " " << bins;
     }
@@ -337,7 +327,7 @@ TEST(HistogramGeometry, DealsOutEveryTileOnce) {
           ++seen.at(static_cast<std::size_t>(group + std::int64_t{n} * groups));
         }
       }
-      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), tiles);
+      EXPECT_EQ(std::ranges::count(seen, 1), tiles);
     }
   }
 }
@@ -389,7 +379,7 @@ TEST(HistogramPartition, GivesEveryKeyAPlaceOfItsOwn) {
     }
   }
   EXPECT_LE(used, plan.chunks_per_block);
-  EXPECT_EQ(std::count(range_at.begin(), range_at.end(), -1) + tiles * tile_keys,
+  EXPECT_EQ(std::ranges::count(range_at, -1) + tiles * tile_keys,
             static_cast<std::int64_t>(range_at.size()));
   for (unsigned c = 0; c < used; ++c) {  // all of a chunk have one range
     for (int i = 1; i < chunk_ids; ++i) {

@@ -1,15 +1,9 @@
 // lavamd without a GPU: the reference against a case done by hand, that the bound sees one wrong
 // value, the table, and who takes which group.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <vector>
-
-#include "apps/lavamd/cpu_reference.hpp"
 #include "apps/lavamd/lavamd.hpp"
+#include "apps/lavamd/cpu_reference.hpp"
 #include "apps/lavamd/schedules.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::lavamd {
 namespace {
@@ -69,7 +63,7 @@ TEST(LavamdSchedules, EveryGroupGoesToOneWarpAndWarpsGetEqualShares) {
       }
       EXPECT_EQ(seen, std::vector<int>(groups, 1)) << particles << " particles, tile " << tile;
     }
-    const auto [least, most] = std::minmax_element(of_warp.begin(), of_warp.end());
+    const auto [least, most] = std::ranges::minmax_element(of_warp);
     EXPECT_LE(*most - *least, 1) << particles;
   }
 }

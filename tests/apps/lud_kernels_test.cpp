@@ -2,18 +2,9 @@
 // of diagonal blocks and the solution of panels, on matrices that tell a backward stable
 // method from one that is not. Large products, which are plain sums, are made by a loop.
 #include "tests/emulated/block.hpp"
-// Above all device code.
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
-
+// Device code stands below both.
 #include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/diagonal.cuh"
 #include "apps/lud/panel.cuh"
@@ -89,8 +80,7 @@ class Run {
       for (int j = 0; j < warp_edge; ++j) {
         const float v = operand(source, row + i, column + j);
         const int chunk = permuted ? swizzled_chunk(i, j / 4) : j / 4;
-        std::memcpy(emulated::shared + at + i * SolveTile::k * 4 + 16 * chunk + 4 * (j % 4), &v,
-                    sizeof v);
+        emulated::store(at + i * SolveTile::k * 4 + 16 * chunk + 4 * (j % 4), v);
       }
     }
   }
@@ -149,10 +139,8 @@ class Run {
       const PanelSquare to = PanelTile::x(t, step, thread / 32);
       const int i = thread % 32, row = to.row + i;
       for (int j = 0; j < warp_edge && row < run.n_ && to.column + j < run.pitch_; ++j) {
-        const unsigned from =
-            PanelTile::chunk_at(PanelTile::place_of_x(step, thread / 32), i, j / 4);
-        std::memcpy(&run.at(row, to.column + j), emulated::shared + from + 4 * (j % 4),
-                    sizeof(float));
+        const unsigned from = ChainTile::place(PanelTile::place_of_x(step, thread / 32), i, j / 4);
+        run.at(row, to.column + j) = emulated::load<float>(from + 4 * (j % 4));
       }
     }
   };
@@ -172,7 +160,7 @@ class Run {
     if (products) return update_by_parts(next, *products);
     std::vector<float> sum(n_);
     for (int i = next; i < n_; ++i) {
-      std::fill(sum.begin(), sum.end(), 0.0f);
+      std::ranges::fill(sum, 0.0f);
       for (int k = next - panel_width; k < next; ++k) {
         for (int j = next; j < n_; ++j) sum[j] = std::fma(at(i, k), at(k, j), sum[j]);
       }

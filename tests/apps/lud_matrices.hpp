@@ -1,15 +1,10 @@
 // Matrices that tests of lud make.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "inputs/random.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::lud {
 
@@ -18,18 +13,23 @@ inline HostMatrix generated(std::int64_t n, const char* input = "random", std::u
                      seed);
 }
 
-/// Elimination in fp32, a step at a time: what the strategies are to be as good as.
-inline std::vector<float> eliminated(const HostMatrix& m) {
+/// Elimination a step at a time. `update(c, l, u)`: what becomes of an element c of the rest.
+template <class Update>
+std::vector<float> eliminated(const HostMatrix& m, Update update) {
   std::vector<float> lu = m.elements;
   for (std::int64_t k = 0; k < m.n; ++k) {
     for (std::int64_t i = k + 1; i < m.n; ++i) {
       const float l = lu[i * m.n + k] /= lu[k * m.n + k];
       for (std::int64_t j = k + 1; j < m.n; ++j) {
-        lu[i * m.n + j] = std::fma(-l, lu[k * m.n + j], lu[i * m.n + j]);
+        lu[i * m.n + j] = update(lu[i * m.n + j], l, lu[k * m.n + j]);
       }
     }
   }
   return lu;
+}
+/// In fp32: what the strategies are to be as good as.
+inline std::vector<float> eliminated(const HostMatrix& m) {
+  return eliminated(m, [](float c, float l, float u) { return std::fma(-l, u, c); });
 }
 
 /// A product of triangles of uniform(0, 1), L's diagonal one, as Rodinia's files of matrices are:

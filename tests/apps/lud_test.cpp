@@ -1,25 +1,13 @@
 // lud without a device: the schedule's arithmetic, the references, the comparison, what the harness
 // asks.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <limits>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "apps/lud/lud.hpp"
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/cpu_reference.hpp"
-#include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "harness/registry.hpp"
 #include "inputs/formats/matrix.hpp"
 #include "tests/apps/lud_matrices.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 #include "variants/geometry/ring.hpp"
 
 namespace amasia::lud {
@@ -240,7 +228,7 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
     return t;
   };
   const auto meet = [](const std::set<Place>& a, const std::set<Place>& b) {
-    return std::any_of(a.begin(), a.end(), [&](const Place& p) { return b.count(p) > 0; });
+    return std::ranges::any_of(a, [&](const Place& p) { return b.count(p) > 0; });
   };
   for (const Grouping& grouping : groupings) {
     const std::vector<Launched> launches =
@@ -408,16 +396,7 @@ std::vector<float> eliminated_with(const HostMatrix& m, int bits) {
     const float fraction = std::frexp(x, &exponent);
     return std::ldexp(std::nearbyint(std::ldexp(fraction, bits + 1)), exponent - bits - 1);
   };
-  std::vector<float> lu = m.elements;
-  for (std::int64_t k = 0; k < m.n; ++k) {
-    for (std::int64_t i = k + 1; i < m.n; ++i) {
-      const float l = lu[i * m.n + k] /= lu[k * m.n + k];
-      for (std::int64_t j = k + 1; j < m.n; ++j) {
-        lu[i * m.n + j] -= rounded(l) * rounded(lu[k * m.n + j]);
-      }
-    }
-  }
-  return lu;
+  return eliminated(m, [&](float c, float l, float u) { return c - rounded(l) * rounded(u); });
 }
 
 /// A result with the unit diagonal in U, as a library leaves it.
@@ -570,8 +549,6 @@ TEST_F(Comparison, TheRightResultPassesAndWrongOnesFail) {
   EXPECT_FALSE(v.passed);
   EXPECT_EQ(v.first_mismatches.size(), 5u);
 }
-
-// ---- files
 
 TEST(LudFiles, FeedTheProblemAndAreRefusedWhenTheyNeedPivoting) {
   const TemporaryFolder folder;

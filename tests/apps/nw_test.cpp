@@ -1,22 +1,13 @@
 // nw on the CPU: Rodinia's generator, the recurrence, the references against each other, the way
 // back, and the index arithmetic of both schedules.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "apps/nw/alignment.hpp"
+#include "apps/nw/nw.hpp"
 #include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/geometry.hpp"
 #include "apps/nw/kernel.cuh"
-#include "apps/nw/nw.hpp"
-#include "apps/nw/score_file.hpp"
-#include "apps/nw/sequences.hpp"
+#include "apps/nw/scores.hpp"
 #include "harness/parameters.hpp"
 #include "harness/registry.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::nw {
 namespace {

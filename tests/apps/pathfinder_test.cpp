@@ -2,24 +2,16 @@
 // index arithmetic of both schedules, including a whole strip walk replayed on the CPU with the
 // geometry the kernels use.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <sstream>
-#include <vector>
 
 #include "apps/pathfinder/cpu_reference.hpp"
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/input.hpp"
-#include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "apps/pathfinder/schedules.hpp"
 #include "apps/pathfinder/walls.hpp"
 #include "harness/registry.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::pathfinder {
 namespace {
@@ -100,7 +92,7 @@ TEST(PathfinderPath, ConnectsTheRowsAtTheLeastCost) {
       sum += wall_height(seed, cols, i, path.column[i]);
     }
     EXPECT_EQ(sum, path.cost) << rows << " x " << cols;
-    EXPECT_EQ(path.cost, *std::min_element(costs.begin(), costs.end())) << rows << " x " << cols;
+    EXPECT_EQ(path.cost, *std::ranges::min_element(costs)) << rows << " x " << cols;
   }
 }
 
@@ -137,7 +129,7 @@ TEST(PathfinderApp, ExportsLastRowAndPath) {
     sum += wall;
   }
   EXPECT_EQ(lines, 29);
-  EXPECT_EQ(sum, *std::min_element(expected.begin(), expected.end()));
+  EXPECT_EQ(sum, *std::ranges::min_element(expected));
   EXPECT_EQ(std::vector<int>(std::istream_iterator<int>(costs), {}), expected);
 
   // A path that the device's costs do not confirm is not written.
@@ -148,8 +140,6 @@ TEST(PathfinderApp, ExportsLastRowAndPath) {
                  UsageError);
   }
 }
-
-// --- walls from a file ---
 
 TEST(WallFile, IsReadRowAfterRow) {
   const TemporaryFolder folder;
@@ -269,9 +259,9 @@ TEST(PathfinderChallenges, NeverRunOutOfCorridors) {
     Walls walls{1500, cols, seed};
     for (walls.challenge = 1; walls.challenge <= challenges_of(walls.rows); ++walls.challenge) {
       const std::vector<int> costs = last_row_costs(walls);
-      EXPECT_LT(*std::max_element(costs.begin(), costs.end()), 4 * outside_wall)
+      EXPECT_LT(*std::ranges::max_element(costs), 4 * outside_wall)
           << cols << " columns, challenge " << walls.challenge;
-      EXPECT_LT(*std::min_element(costs.begin(), costs.end()), outside_wall)
+      EXPECT_LT(*std::ranges::min_element(costs), outside_wall)
           << cols << " columns, challenge " << walls.challenge;
     }
   }
@@ -296,7 +286,7 @@ void covers_every_column_once(std::int64_t columns) {
       finished[column] += P::correct(P::position(block, thread), P::height);
     }
   }
-  EXPECT_EQ(std::count(finished.begin(), finished.end(), 1), columns) << columns << " columns";
+  EXPECT_EQ(std::ranges::count(finished, 1), columns) << columns << " columns";
 }
 
 TEST(PathfinderPyramid, CoversEveryColumnOnce) {
@@ -451,8 +441,8 @@ void boxes_tile_a_stage(int tile_columns) {
       for (int i = 0; i < 4; ++i) ++used.at(at + i);
     }
   }
-  EXPECT_EQ(std::count(used.begin(), used.end(), 1), Box::rows * tile_columns);
-  EXPECT_EQ(std::count(used.begin(), used.end(), 0), Box::elements - Box::rows * tile_columns);
+  EXPECT_EQ(std::ranges::count(used, 1), Box::rows * tile_columns);
+  EXPECT_EQ(std::ranges::count(used, 0), Box::elements - Box::rows * tile_columns);
 }
 
 TEST(PathfinderStrips, BoxesTileAStage) {

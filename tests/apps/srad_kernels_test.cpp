@@ -1,6 +1,7 @@
 // The device code of strips, run on the CPU (tests/emulated/block.hpp): what warps make of the rows
 // of their windows equals, bit for bit, what the formula makes of each pixel alone.
 #include "tests/emulated/block.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::emulated {
 inline float shuffle_by(float value, int lanes) {
@@ -11,13 +12,7 @@ inline float shuffle_by(float value, int lanes) {
 #define __shfl_up_sync(mask, value, n) amasia::emulated::shuffle_by(value, -(n))
 #define __shfl_down_sync(mask, value, n) amasia::emulated::shuffle_by(value, n)
 
-// Above all device code.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <vector>
-
+// Device code stands below all of this.
 #include "apps/srad/kernel.cuh"
 #include "apps/srad/strip.hpp"
 #include "apps/srad/walker.cuh"

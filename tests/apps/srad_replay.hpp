@@ -1,11 +1,9 @@
 // One iteration of srad with the roundings of the device, a pixel at a time, on the CPU.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "apps/srad/cpu_reference.hpp"
 #include "apps/srad/kernel.cuh"
+#include "tests/test.hpp"
 
 namespace amasia::srad {
 

@@ -2,12 +2,8 @@
 // fp32 (apps/common/tf32x3_tile.cuh), on the CPU.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
 #include "apps/common/tf32.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::matrix {
 

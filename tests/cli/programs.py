@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +14,7 @@ from typing import Any
 import pytest
 
 from plots.data.documents import read_document
-from tests.process import BUILD, executable, run
+from tests.process import BUILD, cached, executable, run
 
 # For an environment in which there is no GPU, whatever the machine has.
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
@@ -25,24 +22,8 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 Run = Callable[..., subprocess.CompletedProcess]
 
 
-def cached(name: str) -> str:
-    """An entry of the cache of the build folder, empty where there is none."""
-    text = (BUILD / "CMakeCache.txt").read_text()
-    found = re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
-
-
 def built_with_cuda() -> bool:
     return cached("AMASIA_CUDA") != "OFF"
-
-
-def nvcc() -> str:
-    """Skips where there is none."""
-    places = (os.environ.get("CUDACXX"), cached("CMAKE_CUDA_COMPILER"), shutil.which("nvcc"))
-    for path in (*places, "/usr/local/cuda/bin/nvcc"):
-        if path and os.path.exists(path):
-            return path
-    pytest.skip("no nvcc here")
 
 
 def program(name: str) -> str:
@@ -60,6 +41,12 @@ def runner(name: str) -> Run:
         return run(program(name), *arguments, **options)
 
     return run_it
+
+
+def shared_library(source: pathlib.Path, out: pathlib.Path, *flags: str) -> None:
+    """Compiles it for the host."""
+    command = [os.environ.get("CXX", "c++"), *flags, "-std=c++17", "-O1", "-shared", "-fPIC"]
+    run(*command, source, "-o", out, status=0)
 
 
 def one_line(done: subprocess.CompletedProcess, status: int = 2, most: int = 300) -> str:
@@ -91,6 +78,9 @@ class Stubbed:
         )  # fmt: skip
 
 
+# Probes of a GPU on which another process computes all the time.
+BUSY = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
+
 # What a row that has none of it leaves out.
 LEFT_OUT = {"repeat": 0, "reason": "", "fallback": "", "verdict": None, "time_ms": None}
 
@@ -107,15 +97,6 @@ def read_result(path: pathlib.Path) -> dict:
                 row.setdefault(name, value)
             row["evidence"] = [document["kernels"][i] for i in row.get("evidence", [])]
     return document
-
-
-def sealed(document: dict) -> str:
-    """The text of a result file or profile with these members, as if it had been written so."""
-    head = {name: document[name] for name in ("schema", "version")}
-    members = {n: v for n, v in document.items() if n not in ("schema", "version", "digest")}
-    rest = json.dumps(members)[1:] + "\n"
-    head["digest"] = "sha256:" + hashlib.sha256(rest.encode()).hexdigest()
-    return json.dumps(head)[:-1] + ",\n" + rest
 
 
 def fake_ncu_in(folder: pathlib.Path) -> pathlib.Path:

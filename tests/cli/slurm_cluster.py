@@ -136,17 +136,16 @@ class Cluster:
         """One that was killed, as after a reboot."""
         self._start(node, ["slurmd", "-D", "-N", node])
 
-    def run(self, *command: str | Path, **options) -> subprocess.CompletedProcess[str]:
-        """A command that finds this Slurm."""
-        environment = {**self.environment, **options.pop("env", {})}
-        return subprocess.run(
-            list(map(str, command)),
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            **options,
-        )
+    def run(
+        self, *command: str | Path, status: int | None = None, cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """A command that finds this Slurm. Fails where it ends with another status."""
+        done = subprocess.run(
+            list(map(str, command)), env=self.environment, cwd=cwd, capture_output=True, text=True,
+            timeout=_SECONDS, check=False,
+        )  # fmt: skip
+        assert status in (None, done.returncode), done.stdout + done.stderr
+        return done
 
     def ask(self, *command: str) -> list[str]:
         """What it prints, by line; nothing where it fails."""

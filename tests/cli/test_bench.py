@@ -4,7 +4,6 @@ host, and are judged by what they leave there. Times are the script's."""
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -15,13 +14,13 @@ import time
 from typing import Any
 
 import pytest
-from programs import Stubbed, built_with_cuda, nvcc, program, read_result, runner
+from programs import Stubbed, built_with_cuda, program, read_result, runner, shared_library
 
 from plots.data.documents import read_document
 from plots.data.load import load
 from plots.report.chapters import parts
 from plots.report.embedded import Embedded
-from tests.process import ROOT
+from tests.process import ROOT, nvcc
 
 SOURCE = ROOT / "tests" / "cli" / "user_kernels.cpp"
 ARGUMENTS = '[{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]'
@@ -57,8 +56,7 @@ TWO = (implementation("old", function="right"), implementation("right"))
 
 
 def compiled(folder: pathlib.Path, name: str, *flags: str) -> None:
-    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", *flags]
-    subprocess.run([*command, str(SOURCE), "-o", str(folder / name)], check=True)
+    shared_library(SOURCE, folder / name, *flags)
 
 
 @pytest.fixture(scope="session")
@@ -112,8 +110,7 @@ def bench(tmp_path: pathlib.Path, libraries: pathlib.Path) -> Bench:
 
 def test_old_against_new(bench: Bench) -> None:
     bench.write(
-        implementation("old", function="right"),
-        implementation("new", function="right"),
+        *(implementation(name, function="right") for name in ("old", "new")),
         '[work]\noperations = "2 * n"\nbytes_read = "8 * n"\nbytes_written = "4 * n"\n',
     )
     times = {"saxpy/baseline": {"ms": 2.0}, "saxpy/new": {"ms": 1.0}}
@@ -217,11 +214,8 @@ def test_files_hold_what_is_expected(bench: Bench) -> None:
     bench.measure(status=1)
     assert "y[17]: got 42.5, expected 1" in bench.rows()["right"]["verdict"]["first_mismatches"]
     (bench.folder / "y.bin").write_bytes(right[:-1])
-    result = bench.measure(status=2)
-    assert (
-        "saxpy.toml:13: y.bin has 3999 bytes, what is expected in 'y' (at n=1000) takes 4000"
-        in result.stderr
-    )
+    said = "saxpy.toml:13: y.bin has 3999 bytes, what is expected in 'y' (at n=1000) takes 4000"
+    assert said in bench.measure(status=2).stderr
 
 
 def test_reading_a_large_file_can_be_interrupted(bench: Bench) -> None:
@@ -295,8 +289,8 @@ def test_every_description_of_the_page_is_one(bench: Bench) -> None:
     blocks = re.findall(r"^```toml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 3
     entries = {"saxpy": "u32 a, .param .f32 b, .param .u64 c, .param .u64 d"}
-    entries["partial_sums"] = "u64 a, .param .u64 b, .param .u32 c"
-    entries["sum_of_sums"] = "u64 a, .param .u64 b, .param .u32 c"
+    sums = "u64 a, .param .u64 b, .param .u32 c"
+    entries |= {"partial_sums": sums, "sum_of_sums": sums}
     ptx = ".version 8.0\n.target sm_80\n" + "".join(
         f".entry {name}(.param .{takes}) {{ ret; }}\n" for name, takes in entries.items()
     )
@@ -320,12 +314,9 @@ def test_every_description_of_the_page_is_one(bench: Bench) -> None:
 def cubins(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """The kernels of the page as cubins for two architectures and as PTX."""
     folder = tmp_path_factory.mktemp("cubins")
-    code = re.search(
-        r"^```(?:cuda|cpp)\n// saxpy_old\.cu\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE
-    )
-    assert code is not None
-    source = code[1]
-    (folder / "k.cu").write_text(source)
+    fence = re.compile(r"^```(?:cuda|cpp)\n// saxpy_old\.cu\n(.*?)^```", re.DOTALL | re.MULTILINE)
+    (code,) = fence.findall(PAGE)
+    (folder / "k.cu").write_text(code)
     for arguments in (
         ("-cubin", "-arch=sm_90", "-o", "old.cubin"),
         ("-ptx", "-arch=compute_80", "-o", "new.ptx"),
@@ -367,18 +358,15 @@ def test_real_cubins_are_held_against_the_description(
 ) -> None:
     bench.link(cubins)
     bench.write(KERNELS.replace(part, other, 1) if part else KERNELS)
-    status = 2 if said else 0
-    result = bench.run("saxpy.toml", "--dry-run", program="amasia", status=status)
-    assert re.search(
-        "saxpy.toml" + said if said else "saxpy n=1000: ", result.stderr + result.stdout
-    )
+    result = bench.run("saxpy.toml", "--dry-run", program="amasia", status=2 if said else 0)
+    expected = f"saxpy.toml{said}" if said else "saxpy n=1000: "
+    assert re.search(expected, result.stderr + result.stdout)
 
 
 @pytest.mark.usefixtures("gpu")
 def test_old_against_new_on_a_gpu(bench: Bench, cubins: pathlib.Path) -> None:
     """Modules are loaded, launches made ready and guards checked on the device."""
-    capability = runner("amasia")("doctor").stdout
-    old = "old.cubin" if "9.0" in capability else "new.ptx"
+    old = "old.cubin" if "9.0" in runner("amasia")("doctor").stdout else "new.ptx"
     bench.link(cubins)
     beyond = KERNELS.split("\n\n")[1].replace('"new"', '"beyond"').replace('"n" }', '"n + 2" }')
     bench.write(KERNELS.replace("old.cubin", old) + "\n" + beyond)

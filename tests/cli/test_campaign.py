@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,11 +57,10 @@ exec {program("amasia-stub")} "$@"
 
     def submit(self, *options: str, sizes: list[int] = SIZES) -> str:
         """Returns the number of the array job."""
-        result = self.cluster.run(
+        self.cluster.run(
             *(SUBMIT, "--program", self.amasia, "--out", self.folder, *options, *command(sizes)),
-            cwd=self.folder.parent,
-        )
-        assert result.returncode == 0, result.stderr
+            cwd=self.folder.parent, status=0,
+        )  # fmt: skip
         return (self.folder / "jobs").read_text().split()[0]
 
     def finished(self, part: str) -> list[int]:
@@ -125,8 +123,7 @@ def undisturbed(folder: Path) -> dict[tuple, float]:
     """The same on one GPU, without Slurm and without the pauses, which no time shows."""
     quick = {"rows": {**SCRIPT["rows"], "stub/baseline": NOISE}}
     out = folder / "undisturbed.json"
-    run = runner("amasia-stub")(*COMMAND, "--out", str(out), AMASIA_STUB=json.dumps(quick))
-    assert run.returncode == 0, run.stderr
+    runner("amasia-stub")(*COMMAND, "--out", out, status=0, AMASIA_STUB=json.dumps(quick))
     return medians(read_result(out)["groups"])
 
 
@@ -153,23 +150,20 @@ def test_sessions_on_every_gpu_and_one_that_has_to_make_way(campaign: Campaign) 
     assert {n for n in sizes if opened.count(n) == 4} == {*sizes} - {max(sizes, key=opened.count)}
     log = (campaign.folder / f"log/{part}.log").read_text()
     assert "attempt 1" in log and "back to the queue" in log and "attempt 2" in log
-    summary = (campaign.folder / "summary.md").read_text()
-    assert "4 runs on 4 GPUs" in summary
+    assert "4 runs on 4 GPUs" in (campaign.folder / "summary.md").read_text()
     assert not [*campaign.folder.glob("*.idle"), *campaign.folder.glob("*.2.json.gz")]
 
 
 def test_what_is_cancelled_stays_so_and_the_same_line_continues_it(campaign: Campaign) -> None:
     array = campaign.submit("--gpus", "2")
     wait_until(lambda: campaign.finished("shard-1"), "a group of the first shard")
-    again = campaign.cluster.run(
-        *(SUBMIT, "--program", campaign.amasia, "--out", campaign.folder, "--gpus", "2", *COMMAND)
-    )
-    assert again.returncode == 2 and "are in the queue" in again.stderr
+    same = (SUBMIT, "--program", campaign.amasia, "--out", campaign.folder, "--gpus", "2", *COMMAND)
+    assert "are in the queue" in campaign.cluster.run(*same, status=2).stderr
     campaign.cluster.run("scancel", array)
     campaign.wait()
     assert "back to the queue" not in campaign.logs()
-    merged = campaign.cluster.run(MERGE, campaign.folder)
-    assert merged.returncode == 1 and "shard 1 of 2 is not complete" in merged.stderr
+    merged = campaign.cluster.run(MERGE, campaign.folder, status=1)
+    assert "shard 1 of 2 is not complete" in merged.stderr
     kept = {group["key"]["size"]["n"] for group in campaign.result()["groups"]}
     assert 0 < len(kept) < len(SIZES)
 
@@ -178,7 +172,7 @@ def test_what_is_cancelled_stays_so_and_the_same_line_continues_it(campaign: Cam
     campaign.wait()
     assert set(campaign.opened()) == set(SIZES) - kept
     assert medians(campaign.result()["groups"]) == undisturbed(campaign.folder)
-    assert campaign.cluster.run(MERGE, campaign.folder).returncode == 0
+    campaign.cluster.run(MERGE, campaign.folder, status=0)
 
 
 def test_the_parts_of_a_node_that_dies_are_measured_elsewhere(campaign: Campaign) -> None:
@@ -207,7 +201,7 @@ def test_the_parts_of_a_node_that_dies_are_measured_elsewhere(campaign: Campaign
     assert all(campaign.opened().count(n) == 2 for n in kept)
     elsewhere = [w for g in result["groups"] for w in g["warnings"] if "another Stub 1" in w]
     assert elsewhere and not any("two-" in warning for warning in elsewhere)
-    assert campaign.cluster.run(MERGE, campaign.folder).returncode == 0
+    campaign.cluster.run(MERGE, campaign.folder, status=0)
 
 
 # What is refused before anything is submitted.
@@ -221,10 +215,11 @@ def no_cluster(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def submit(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    path = f"{folder / 'bin'}:{os.environ['PATH']}"
-    changed = {"PATH": path, "STATUS": "0", **environment}
-    return run(SUBMIT, "--program", program("amasia-stub"), *arguments, cwd=folder, **changed)
+def submit(folder: Path, *arguments: str, status: int = 0, **environment: str) -> str:
+    """What it says on stderr. Fails where it ends with another status."""
+    changed = {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "STATUS": "0", **environment}
+    command = (SUBMIT, "--program", program("amasia-stub"), *arguments)
+    return run(*command, cwd=folder, status=status, **changed).stderr
 
 
 def calls(folder: Path) -> list[str]:
@@ -251,16 +246,14 @@ def calls(folder: Path) -> list[str]:
 def test_mistakes_are_refused_before_anything_is_submitted(
     no_cluster: Path, arguments: list[str], complaint: str
 ) -> None:
-    result = submit(no_cluster, *arguments)
-    assert result.returncode == 2 and complaint in result.stderr, result.stderr
+    assert complaint in submit(no_cluster, *arguments, status=2)
     assert not calls(no_cluster) and not (no_cluster / "out").exists()
 
 
 def test_what_is_submitted(no_cluster: Path) -> None:
     options = ("--gpus", "8", "--gpu-type", "h200", "--at-once", "3", "--sbatch=--time=60")
-    done = submit(no_cluster, *options, "run", "stub", "--preset", "paper")
-    assert done.returncode == 0, done.stderr
-    assert "so some of 8 GPUs get none" in done.stderr
+    same = (*options, "run", "stub", "--preset", "paper")
+    assert "so some of 8 GPUs get none" in submit(no_cluster, *same)
     array, merge = calls(no_cluster)
     for part in ("--array=1-8%3", "--gres=gpu:h200:1", "--time=60", "--ntasks=1"):
         assert part in array.split()
@@ -268,29 +261,25 @@ def test_what_is_submitted(no_cluster: Path) -> None:
     folder = no_cluster / "out/campaign-run-shards"
     assert (folder / "jobs").read_text().split() == ["7", "7"]
 
-    other = submit(no_cluster, *options, "run", "stub", "--preset", "smoke")
-    assert other.returncode == 2 and "holds another campaign" in other.stderr
+    assert "holds another campaign" in submit(no_cluster, *same[:-1], "smoke", status=2)
     for part in (1, 2, 3, 5):
         (folder / f"shard-{part}.status").write_text("0\n")
-    again = submit(no_cluster, *options, "run", "stub", "--preset", "paper")
-    assert again.returncode == 0, again.stderr
+    submit(no_cluster, *same)
     assert "--array=4,6,7,8%3" in calls(no_cluster)[2].split()
     for part in range(1, 9):
         (folder / f"shard-{part}.status").write_text("0\n")
-    submit(no_cluster, *options, "run", "stub", "--preset", "paper")
+    submit(no_cluster, *same)
     assert len(calls(no_cluster)) == 5 and "dependency" not in calls(no_cluster)[4]
 
 
 def test_an_sbatch_that_refuses_is_the_end(no_cluster: Path) -> None:
-    result = submit(no_cluster, "--gpus", "2", "run", "stub", STATUS="1", ANSWER="")
-    assert result.returncode == 1 and "sbatch refused" in result.stderr
-    assert len(calls(no_cluster)) == 1
+    said = submit(no_cluster, "--gpus", "2", "run", "stub", status=1, STATUS="1", ANSWER="")
+    assert "sbatch refused" in said and len(calls(no_cluster)) == 1
     assert not (no_cluster / "out/campaign-run-shards/jobs").exists()
 
 
 def test_a_dry_run_submits_nothing(no_cluster: Path) -> None:
-    result = submit(no_cluster, "--dry-run", "--gpus", "2", "run", "stub")
-    assert result.returncode == 0 and "--array=1-2" in result.stderr
+    assert "--array=1-2" in submit(no_cluster, "--dry-run", "--gpus", "2", "run", "stub")
     assert not calls(no_cluster) and not list(no_cluster.rglob("campaign"))
 
 

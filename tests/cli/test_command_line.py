@@ -1,16 +1,22 @@
-"""Every mistake a user can make gets one clear line, the right exit status, and loses nothing."""
+"""Every mistake a user can make gets one clear line, the right exit status, and loses nothing.
+What a person reads before measuring fits the page and names the next command."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import os
+import pty
 import re
-from collections.abc import Iterator
+import shlex
+import subprocess
+import sys
 
 import pytest
-from programs import NO_GPU, Run, one_line, runner, sealed
+from programs import BUSY, NO_GPU, Run, one_line, program, runner
 
-from tests.process import ROOT
+from tests.process import ROOT, run, sealed
 
 # What a newcomer types, and what the answer has to name.
 MISTAKES = [
@@ -47,10 +53,9 @@ MISTAKES = [
     ("run hotspot --out", "--out: 1 required FILE missing"),
     ("run hotspot --device H200", "no whole number from 0 to 1023"),
     ("run hotspot --seconds 5s", "'5s' is no number of seconds from 0.001"),
-    *(
-        (f"run hotspot --seconds {odd}", f"'{odd}' is no number of seconds")
-        for odd in ("nan", "0x10", "1,5")
-    ),
+    ("run hotspot --seconds nan", "'nan' is no number of seconds"),
+    ("run hotspot --seconds 0x10", "'0x10' is no number of seconds"),
+    ("run hotspot --seconds 1,5", "'1,5' is no number of seconds"),
     (f"run hotspot --seconds {'9' * 5000}", "...' is no number of seconds"),
     ("run hotspot --shard 0/4", "1 <= i <= n"),
     ("run hotspot --shard 4294967297/4294967298", "1 <= i <= n"),
@@ -117,8 +122,7 @@ SIZE_BEFORE_PATTERN = ["--size", "rows=7,cols=5", "--size", "rows=3,cols=4", "pa
     ],
 )
 def test_no_device_is_status_3_and_says_why(amasia, tmp_path, command):
-    line = one_line(amasia(*command, cwd=tmp_path, **NO_GPU), 3)
-    assert "no usable GPU" in line
+    assert "no usable GPU" in one_line(amasia(*command, cwd=tmp_path, **NO_GPU), 3)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -195,17 +199,7 @@ def test_a_name_cannot_break_the_line(amasia, tmp_path):
 
 # --- Values that nobody means, for every option that takes a number or a list ---------------------
 
-ODD = [
-    "",
-    "-1",
-    "0",
-    "1e308",
-    "nan",
-    "99999999999999999999",
-    "n=-1",
-    "n=9223372036854775807",
-    "1/0",
-]
+ODD = ["", "-1", "0", "1e308", "nan", "9" * 20, "n=-1", "n=9223372036854775807", "1/0"]
 # What a file or a folder is called may be anything.
 NOT_ODD = ("FILE", "FOLDER")
 LIBRARY_WORDS = re.compile(
@@ -214,41 +208,27 @@ LIBRARY_WORDS = re.compile(
 )
 # What a command cannot do without.
 ARGUMENTS = {
-    "bench": ["none.toml"],
-    "export": ["none.json"],
-    "merge": ["none.json"],
-    "profile": ["lud"],
-    "reproduce": ["none.json"],
-    "run": ["lud"],
-    "study": ["quick"],
-    "tune": ["lud"],
-    "verify": ["lud"],
+    **dict.fromkeys(("export", "merge", "reproduce"), ("none.json",)),
+    **dict.fromkeys(("profile", "run", "tune", "verify"), ("lud",)),
+    "bench": ("none.toml",),
+    "study": ("quick",),
 }
 
 
-def refused_well(stderr: str, status: int) -> bool:
-    one_line = status != 2 or len(stderr.strip().splitlines()) == 1
-    return status in (0, 2, 3) and one_line and not LIBRARY_WORDS.search(stderr)
-
-
-def numeric_options(amasia: Run) -> Iterator[tuple[str, str, list[str]]]:
-    """(command, option, what makes it run nothing)."""
+def test_every_option(amasia: Run, tmp_path) -> None:
+    tried = set()
     for command in re.findall(r"^  ([a-z]+)  +\S", amasia("--help").stdout, re.MULTILINE):
         text = amasia(command, "--help").stdout
         dry_run = ["--dry-run"] if "--dry-run" in text else []
         for option, takes in re.findall(r"^  (--[a-z-]+) ([A-Z][A-Z=/.,]*)", text, re.MULTILINE):
-            if takes not in NOT_ODD:
-                yield command, option, dry_run
-
-
-def test_every_option(amasia: Run, tmp_path) -> None:
-    options = list(numeric_options(amasia))
-    assert {"run", "verify", "study"} <= {command for command, _, _ in options}
-    for command, option, dry_run in options:
-        for value in ODD:
-            arguments = (command, *ARGUMENTS.get(command, []), f"{option}={value}", *dry_run)
-            done = amasia(*arguments, cwd=tmp_path, **NO_GPU)
-            assert refused_well(done.stderr, done.returncode), (arguments, done.stderr)
+            for value in ODD if takes not in NOT_ODD else ():
+                arguments = (command, *ARGUMENTS.get(command, []), f"{option}={value}", *dry_run)
+                done = amasia(*arguments, cwd=tmp_path, **NO_GPU)
+                told = (arguments, done.stderr)
+                assert done.returncode in (0, 2, 3) and not LIBRARY_WORDS.search(done.stderr), told
+                assert done.returncode != 2 or len(done.stderr.strip().splitlines()) == 1, told
+                tried.add(command)
+    assert {"run", "verify", "study"} <= tried
 
 
 @pytest.mark.parametrize(
@@ -262,7 +242,145 @@ def test_every_option(amasia: Run, tmp_path) -> None:
 )
 def test_a_reference_beyond_the_memory(amasia: Run, size: tuple[str, str]) -> None:
     done = amasia("verify", "--reference", size[0], "--size", size[1], status=2)
-    assert re.fullmatch(
-        rf"amasia: {size[0]} \S*: out of host memory; choose a smaller --size\n",
-        done.stderr,
-    )
+    said = rf"amasia: {size[0]} \S*: out of host memory; choose a smaller --size\n"
+    assert re.fullmatch(said, done.stderr)
+
+
+# --- Before measuring: list, --dry-run, and the closing sentence that names the next command ------
+
+PAGE = 100  # columns
+
+
+def too_wide(text: str) -> list[str]:
+    return [line for line in text.splitlines() if len(line) > PAGE]
+
+
+def test_version_is_the_projects(amasia):
+    version = re.search(r"project\(amasia VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    for asked in ("--version", "version"):
+        result = amasia(asked)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"amasia {version}\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["*/tma"], ["gemm", "nw/dsm"], ["--sources"], ["seed000"]]
+)
+def test_list_fits_the_page(amasia, arguments):
+    result = amasia("list", *arguments, status=0)
+    assert not too_wide(result.stdout)
+    assert arguments or len(result.stdout.splitlines()) <= 44
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "hotspot", "nw/tma", "--cache", "cold,hot", "--energy"],
+        ["run", "pathfinder", "--size", "rows=1000,cols=5000"],
+        ["study", "quick"],
+        ["study", "seed000-table4"],
+        ["tune", "nw"],
+        ["verify", "gemm"],
+        ["verify", "--reference", "gemm"],
+    ],
+)
+def test_dry_run_needs_no_device_and_writes_nothing(amasia, tmp_path, command):
+    result = amasia(*command, "--dry-run", cwd=tmp_path, **NO_GPU, status=0)
+    assert not too_wide(result.stdout)
+    assert list(tmp_path.iterdir()) == []
+    if "--reference" not in command:
+        assert "no usable GPU: " in result.stdout
+        assert "unknown without a GPU" in result.stdout
+        assert "expected" in result.stdout
+        assert last_line(result) == NEEDS_A_GPU
+        memory = r": [\d.]+ .?B of device memory"
+        assert "seed000-table4" in command or re.search(memory, " ".join(result.stdout.split()))
+
+
+NEEDS_A_GPU = (
+    "next: the same command without --dry-run, on a machine whose GPU this build can use, runs it"
+)
+
+
+def test_dry_run_on_a_device_shows_rows_and_time(tmp_path):
+    stub = runner("amasia-stub")
+    planned = ("run", "stub", "stub/points", "--size", "n=1000", "--dry-run")
+    result = stub(*planned, cwd=tmp_path, status=0)
+    assert "1 groups, 1 microbenchmarks" in result.stdout
+    assert re.search(r"cold stream: \d+ rows, about \d+ s", result.stdout)
+    assert result.stderr == "next: the same command without --dry-run runs it\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def last_line(result) -> str:
+    return result.stderr.strip().splitlines()[-1]
+
+
+def test_commands_end_with_the_next_one(amasia, tmp_path):
+    stub = runner("amasia-stub")
+    assert last_line(amasia("list")).startswith("next: amasia ")
+    assert last_line(amasia("doctor", **NO_GPU)).startswith("next: amasia verify --reference")
+    references = amasia("verify", "--reference", "nw", **NO_GPU, status=0)
+    assert " 0 failed" in references.stdout and last_line(references).startswith("next: amasia ")
+    ran = stub("run", "stub", "--size", "n=1000", "--out", "run.json", cwd=tmp_path, status=0)
+    assert last_line(ran).startswith("next: python -m plots report run.json --out report.html ")
+    assert last_line(stub("verify", "stub", cwd=tmp_path)).startswith("next: amasia study quick ")
+    tuned = stub("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json", cwd=tmp_path)
+    assert last_line(tuned).startswith("next: amasia run stub/tma ")
+
+
+def test_the_recipe_of_two_gpus_runs_and_compares_them(tmp_path):
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    recipe = page.split("## Run here, run there, compare")[1].split("```sh\n")[1].split("```")[0]
+    *studies, compare = (shlex.split(line, comments=True) for line in recipe.splitlines())
+    times = {"Tesla V100-SXM2-16GB": 1.5, "NVIDIA A100-SXM4-40GB": 1.0}
+    for command, (gpu, factor) in zip(studies, times.items(), strict=True):
+        assert command[0].endswith("/amasia")
+        script = json.dumps({"device": {"name": gpu}, "drift": [factor]})
+        runner("amasia-stub")(*command[1:], cwd=tmp_path, status=0, AMASIA_STUB=script)
+    assert compare[0] == "./plots.sh"
+    command = (sys.executable, "-m", "plots", *compare[1:])
+    done = run(*command, cwd=tmp_path, status=0, PYTHONPATH=str(ROOT))
+    expected = "by the data sheets: 1.24 = min(FLOP 1.24, bandwidth 1.73)"
+    assert f"expected of NVIDIA A100-SXM4-40GB {expected}" in done.stdout
+    assert "stub: NEW is 1.500× as fast as OLD" in done.stdout
+
+
+def on_a_terminal(*command: str, cwd=None, **environment: str) -> tuple[int, str]:
+    """The status of a program, and its stderr where that is a terminal."""
+    master, terminal = pty.openpty()
+    environment = {n: v for n, v in os.environ.items() if n != "NO_COLOR"} | environment
+    with subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=terminal, env=environment
+    ) as process:
+        os.close(terminal)
+        said = b""
+        with contextlib.suppress(OSError):  # at the end of a terminal
+            while part := os.read(master, 1000):
+                said += part
+    os.close(master)
+    return process.returncode, said.decode()
+
+
+def test_progress_rewrites_one_line_of_a_terminal(tmp_path):
+    """Cut where the terminal would wrap it: the warning of other processes on the GPU is long."""
+    script = json.dumps({"probe": BUSY})
+    run = ("run", "stub", "--roles", "iso", "--size", "n=1000", "--out", "run.json")
+    environment = {"TERM": "dumb", "AMASIA_STUB": script}
+    status, said = on_a_terminal(program("amasia-stub"), *run, cwd=tmp_path, **environment)
+    assert status == 0 and "\r[2/2] stub n=1000 cold stream  ETA 0:" in said
+    assert re.search(r"\r\x1b\[K\[2/2\] stub n=1000 cold stream: fastest .* \(ETA 0:00\)", said)
+    assert max(map(len, re.findall(r"\r([^\r]+)\x1b\[K(?=\r)", said))) == 110
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_colour_is_for_terminals_and_never_alone(environment, coloured):
+    status, said = on_a_terminal(program("amasia"), "rnu", **environment)
+    assert status == 2 and said.startswith("\x1b[31mamasia:\x1b[0m ") == coloured
+    assert re.sub(r"\x1b\[\d+m", "", said).startswith("amasia: no command 'rnu'")

@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from programs import program, read_result, runner
 
@@ -18,15 +19,8 @@ from plots.data.profiles import read_profile
 pytestmark = pytest.mark.usefixtures("gpu")
 
 
-def rows_by_variant(group: dict) -> dict[str, dict]:
-    return {
-        row["variant"]: row for row in group["rows"] if row["role"] == "iso" and not row["repeat"]
-    }
-
-
 def test_every_config_is_right_at_every_odd_size(amasia):
-    result = amasia("verify", "--preset", "smoke", status=0)
-    assert " 0 failed" in result.stdout.splitlines()[-1]
+    assert " 0 failed" in amasia("verify", "--preset", "smoke", status=0).stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("n", [32, 64, 256])
@@ -35,12 +29,8 @@ def test_lud_is_judged_rightly_on_files_like_rodinias(amasia, tmp_path, n):
     draw = random.Random(n)
     lower = [[draw.random() if j < i else float(i == j) for j in range(n)] for i in range(n)]
     upper = [[draw.random() if j >= i else 0.0 for j in range(n)] for i in range(n)]
-    rows = (
-        " ".join(
-            f"{sum(lower[i][k] * upper[k][j] for k in range(min(i, j) + 1)):f}" for j in range(n)
-        )
-        for i in range(n)
-    )
+    product = (np.array(lower) @ np.array(upper)).tolist()
+    rows = (" ".join(f"{value:f}" for value in row) for row in product)
     path = tmp_path / f"{n}.dat"
     path.write_text(f"{n}\n" + "\n".join(rows) + "\n")
     result = amasia("verify", "lud", "--size", f"n={n},matrix_file={path}", status=0)
@@ -52,8 +42,7 @@ def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe
     options = ("--preset", "quick", "--roles", "iso", "--min-rounds", "41")
     probe("run", "pace", *options, "--out", str(out), status=0)
     group = read_result(out)["groups"][0]
-    control = next(c for c in group["comparisons"] if c["control"])
-    assert control["verdict"] == "not resolved"
+    assert next(c for c in group["comparisons"] if c["control"])["verdict"] == "not resolved"
     slower = next(c for c in group["comparisons"] if c["variant"] == "pace/overlap")
     assert slower["verdict"] == "slower"
     assert 1 / 1.06 < slower["speedup"]["ratio"] < 1 / 1.01
@@ -67,8 +56,7 @@ AT_LENGTH = ("--size", "n=30000000", "--roles", "iso", "--cache", "cold", "--lau
 
 @contextlib.contextmanager
 def company(load: int) -> Iterator[None]:
-    """Another process that keeps every SM busy for a part of each 20 ms. It ends with the block,
-    whatever happens in there."""
+    """Another process, until the block ends, that keeps every SM busy for a part of each 20 ms."""
     arguments = [program("amasia-co-runner"), str(load), "20", "120"]
     with subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -124,7 +112,8 @@ def test_trouble_costs_only_itself(probe, tmp_path):
     out = tmp_path / "trouble.json"
     options = ("--preset", "smoke", "--roles", "iso", "--group-timeout", "20")
     probe("run", "trouble", *options, "--out", str(out), timeout=400, status=1)
-    rows = rows_by_variant(read_result(out)["groups"][0])
+    of_group = read_result(out)["groups"][0]["rows"]
+    rows = {row["variant"]: row for row in of_group if row["role"] == "iso" and not row["repeat"]}
     assert rows["trouble/baseline"]["status"] == "ok"
     assert rows["trouble/baseline"]["time_ms"]["median"] > 0
     for name, status, reason in (
@@ -186,8 +175,7 @@ def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
         *("--benchmark_repetitions=3", f"--benchmark_out={out}"),
         status=0,
     )
-    written = json.loads(out.read_text())["benchmarks"]
-    entries = [e for e in written if e["run_type"] == "iteration"]
+    entries = [e for e in json.loads(out.read_text())["benchmarks"] if e["run_type"] == "iteration"]
     assert {"iso", "best"} <= {e["name"].split("/")[2] for e in entries}
     assert {e["name"].split("/")[4] for e in entries} == {"cold", "hot"}
     assert {e["name"].split("/")[5] for e in entries} == {"stream", "graph"}

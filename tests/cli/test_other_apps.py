@@ -9,14 +9,13 @@ import pathlib
 import re
 
 import pytest
-from programs import Run, cached, nvcc, read_result, runner
+from programs import Run, read_result, runner
 
-from tests.process import ROOT, run
+from tests.process import ROOT, cached, nvcc, run
 
 
 def tune(tmp_path, rounds: int, times: dict[str, list[float]]) -> tuple[str, dict]:
-    """The last line of data and the entry of a search between the stub's two configs, under a drift
-    that they share."""
+    """The last line and the entry of a search between the stub's two configs, under a drift."""
     script = {"rows": {f"stub/tma at {config}": {"times": t} for config, t in times.items()}}
     script["drift"] = [1 + 0.02 * i for i in range(15)]
     arguments = ["--size", "n=1000", "--tuning", "tuning.json", f"--max-rounds={rounds}"]
@@ -72,8 +71,7 @@ def test_it_verifies_and_compares_on_a_device(gpu, tmp_path):
     example("verify", status=0)
     out = tmp_path / "saxpy.json"
     example("run", "saxpy", "--roles", "iso", "--seconds", "2", "--out", str(out), status=0)
-    rows = read_result(out)["groups"][0]["rows"]
-    assert all(row["status"] == "ok" for row in rows)
+    assert all(row["status"] == "ok" for row in read_result(out)["groups"][0]["rows"])
 
 
 # --- Code of an older architecture ----------------------------------------------------------------
@@ -107,10 +105,8 @@ def test_what_its_code_cannot_do_is_skipped_or_falls_back_and_the_rest_is_right(
     result = run(program, "verify", "--preset", "smoke", timeout=1800, status=0)
     assert " 0 failed" in result.stdout.splitlines()[-1]
     assert "launch failure" not in result.stdout + result.stderr
-    listed = json.loads(run(program, "list", "--json").stdout)
-    app = next(
-        a["name"] for a in listed["apps"] if a["variants"] and a["name"] not in ("gemm", "lud")
-    )
+    apps = json.loads(run(program, "list", "--json").stdout)["apps"]
+    app = next(a["name"] for a in apps if a["variants"] and a["name"] not in ("gemm", "lud"))
     out = tmp_path / "old.json"
     arguments = ("--preset", "smoke", "--roles", "iso", "--seconds", "0.2", "--out", str(out))
     run(program, "run", app, *arguments, timeout=1800, status=0)

@@ -12,7 +12,7 @@ import subprocess
 import pandas
 import pytest
 from programs import Run, program, read_result
-from test_stub import SLOW, THREE, Stub, finished_groups, wait_until
+from test_stub import Stub, finished_groups, wait_until
 
 from tests.process import ROOT, run
 
@@ -25,13 +25,13 @@ def stub(tmp_path: pathlib.Path) -> Stub:
     return Stub(tmp_path)
 
 
-def with_a_mount(stub: Stub, options: str, *arguments: str) -> subprocess.CompletedProcess:
+def with_a_mount(stub: Stub, options: str, *arguments: str, status: int = 0) -> str:
     """The stub where `real.json` is mounted on `run.json`, as into a container."""
     (stub.folder / "real.json").touch()
     stub.out.touch()
     mount = f'mount --bind real.json run.json{options} && exec "$@"'
     command = ("unshare", "--mount", "sh", "-c", mount, "sh", program("amasia-stub"), *arguments)
-    return run(*command, cwd=stub.folder, **stub.environment())
+    return run(*command, cwd=stub.folder, status=status, **stub.environment()).stderr
 
 
 RUN = ("run", "stub", "--roles", "iso", "--size", "n=1000")
@@ -39,25 +39,22 @@ RUN = ("run", "stub", "--roles", "iso", "--size", "n=1000")
 
 @needs_mounts
 def test_a_file_with_a_mount_on_it_is_rewritten_in_place(stub: Stub) -> None:
-    result = with_a_mount(stub, "", *RUN, "--out", "run.json")
-    assert result.returncode == 0, result.stderr
+    with_a_mount(stub, "", *RUN, "--out", "run.json")
     assert len(read_result(stub.folder / "real.json")["groups"]) == 1
     assert stub.out.read_text() == "" and not stub.journal.exists()
+    real = stub.folder / "real.json"
+    with_a_mount(stub, "", "export", str(real), "--csv", "run.json", status=2)  # the file it reads
     # Shorter than what is there.
-    real = str(stub.folder / "real.json")
-    result = with_a_mount(stub, "", "export", real, "--csv", "run.json")
-    assert result.returncode == 2, "it is the file that is read"
-    (stub.folder / "copy.json").write_bytes((stub.folder / "real.json").read_bytes())
-    assert with_a_mount(stub, "", "export", "copy.json", "--csv", "run.json").returncode == 0
-    assert (stub.folder / "real.json").read_text().startswith("gpu,")
+    (stub.folder / "copy.json").write_bytes(real.read_bytes())
+    with_a_mount(stub, "", "export", "copy.json", "--csv", "run.json")
+    assert real.read_text().startswith("gpu,")
 
 
 @needs_mounts
 def test_a_mount_that_cannot_be_written_is_found_before_measuring(stub: Stub) -> None:
     read_only = " && mount -o remount,bind,ro run.json"
-    result = with_a_mount(stub, read_only, *RUN, "--out", "run.json")
-    assert result.returncode == 2, result.stderr
-    assert result.stderr == "amasia: run.json: cannot be written: Read-only file system\n"
+    said = with_a_mount(stub, read_only, *RUN, "--out", "run.json", status=2)
+    assert said == "amasia: run.json: cannot be written: Read-only file system\n"
     assert stub.opened() == []
 
 
@@ -73,8 +70,7 @@ def test_what_cannot_be_written_is_found_before_measuring(stub: Stub, name: str,
 def test_what_cannot_be_written_at_the_end_is_in_the_journal_that_is_named(stub: Stub) -> None:
     stub.out = stub.folder / "my run.json"
     stub.journal = stub.folder / "my run.json.journal"
-    arguments = [*RUN[:4], *THREE, "--out", str(stub.out)]
-    with stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE, text=True) as process:
+    with stub.slowly(stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: finished_groups(stub.journal) >= 1)
         stub.out.mkdir()
         _, said = process.communicate(timeout=120)
@@ -93,14 +89,12 @@ def test_the_null_device_takes_any_number_and_a_dash_is_no_result_file(stub: Stu
     null.symlink_to("/dev/null")
     stub.measure()
     stub.run("export", str(stub.out), "--csv", str(null), "--markdown", str(null))
-    result = stub.run(*RUN, "--out", "-", status=2)
-    assert "amasia export FILE --csv - prints" in result.stderr
+    assert "amasia export FILE --csv - prints" in stub.run(*RUN, "--out", "-", status=2).stderr
 
 
 def test_results_to_stdout_are_alone_there(stub: Stub) -> None:
     (stub.folder / "stdout").symlink_to("/proc/self/fd/1")
-    result = stub.run(*RUN, "--out", "stdout", "--overwrite")
-    assert len(json.loads(result.stdout)["groups"]) == 1
+    assert len(json.loads(stub.run(*RUN, "--out", "stdout", "--overwrite").stdout)["groups"]) == 1
 
 
 # What is read.
@@ -110,8 +104,7 @@ def test_foreign_files_in_a_folder_of_records_are_passed_over(stub: Stub) -> Non
     records = stub.folder / "records"
     records.mkdir()
     stub.measure()
-    whole = stub.out.read_bytes()
-    (records / "run.json").write_bytes(b"\xef\xbb\xbf" + whole)
+    (records / "run.json").write_bytes(b"\xef\xbb\xbf" + stub.out.read_bytes())
     (records / "._run.json").write_bytes(b"\0\5\26\7")
     (records / ".#run.json").symlink_to("user@machine.123")
     (records / "folder.json").mkdir()
@@ -139,55 +132,36 @@ def test_a_locale_changes_no_number(
 
 # --- Exports --------------------------------------------------------------------------------------
 
-
-RECORDED = {
-    name: [f"results/0.1.0/{gpu}/{file}.json.gz" for file in ("paper-nw", "launch")]
-    for name, gpu in (("h200", "h200"), ("h100", "h100-80gb-hbm3"))
-}
 ORIGIN = ["gpu", "driver", "toolkit", "commit"]
 
 
-@pytest.fixture(scope="module")
-def exports(amasia: Run, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """Recorded files in every form, each named by its GPU, its number in the list and the form."""
-    folder = tmp_path_factory.mktemp("exports")
-    for gpu, files in RECORDED.items():
-        for number, file in enumerate(files):
-            stem = folder / f"{gpu}-{number}"
-            amasia(
-                *("export", ROOT / file, "--csv", f"{stem}.csv"),
-                *("--csv-points", f"{stem}-points.csv"),
-                status=0,
-            )
-    return folder
-
-
-def below_each_other(exports: pathlib.Path, kind: str) -> pandas.DataFrame:
-    tables = [pandas.read_csv(exports / f"{gpu}-{n}{kind}.csv") for gpu in RECORDED for n in (0, 1)]
-    for table in tables:
-        assert list(table.columns) == list(tables[0].columns)
-        assert list(table.columns[:4]) == ORIGIN
-    # The heading of a table without rows has no types.
-    return pandas.concat([table for table in tables if len(table)])
-
-
-def test_tables_of_two_gpus_are_one_table(exports: pathlib.Path) -> None:
-    for kind in ("", "-points"):
-        table = below_each_other(exports, kind)
+def test_tables_of_two_gpus_are_one_table(amasia: Run, tmp_path: pathlib.Path) -> None:
+    tables: dict[str, list[pandas.DataFrame]] = {"rows": [], "points": []}
+    folders = [ROOT / "results" / "0.1.0" / gpu for gpu in ("h200", "h100-80gb-hbm3")]
+    for file in (folder / f"{of}.json.gz" for folder in folders for of in ("paper-nw", "launch")):
+        forms = ("--csv", "rows.csv", "--csv-points", "points.csv")
+        amasia("export", file, *forms, cwd=tmp_path, status=0)
+        for kind, of_kind in tables.items():
+            of_kind.append(pandas.read_csv(tmp_path / f"{kind}.csv"))
+    joined = {}
+    for kind, of_kind in tables.items():
+        assert all(list(table.columns) == list(of_kind[0].columns) for table in of_kind)
+        assert list(of_kind[0].columns[:4]) == ORIGIN
+        # The heading of a table without rows has no types.
+        joined[kind] = table = pandas.concat([table for table in of_kind if len(table)])
         assert set(table.gpu) == {"NVIDIA H200", "NVIDIA H100 80GB HBM3"}
         assert table[ORIGIN].notna().all(axis=None)
         assert table.commit.str.fullmatch("[0-9a-f]{40}(-dirty)?").all()
 
     # The medians are those of the result files.
-    for files in RECORDED.values():
-        document = read_result(ROOT / files[0])
+    for folder in folders:
+        document = read_result(folder / "paper-nw.json.gz")
         groups = [row for group in document["groups"] for row in group["rows"]]
         medians = sorted(row["time_ms"]["median"] for row in groups if row["time_ms"])
-        of_gpu = below_each_other(exports, "").query("gpu == @gpu", local_dict={
-            "gpu": document["provenance"]["device"]["name"]})  # fmt: skip
+        of_gpu = joined["rows"][joined["rows"].gpu == document["provenance"]["device"]["name"]]
         assert sorted(of_gpu.time_ms.dropna()) == pytest.approx(medians)
 
-    points = below_each_other(exports, "-points")
+    points = joined["points"]
     launches = points[points.microbenchmark == "launch/launches"].dropna(subset="value")
     assert launches.groupby("gpu").value.count().gt(0).sum() == 2
 

@@ -113,8 +113,7 @@ def test_counters_that_cannot_be_told_apart_are_given_to_nobody(profiled):
     ],
 )
 def test_what_forbids_counting_is_said_in_one_line(profiled, error, said):
-    result = profiled.counted(ncu={"errors": [error]}, status=1)
-    last = result.stderr.splitlines()[-1]
+    last = profiled.counted(ncu={"errors": [error]}, status=1).stderr.splitlines()[-1]
     assert last.startswith("amasia: ") and said in last
     assert last.endswith("the kernels hold no clocks to fall back to, so nothing is attributed")
     assert not profiled.out.exists()
@@ -144,8 +143,7 @@ def test_without_ncu_it_says_where_it_looked(profiled):
 def test_what_was_finished_is_kept_and_continued(profiled):
     two = ("--size", "n=2000")
     profiled.counted()
-    refused = profiled.counted(*two, status=2)
-    assert "--resume" in refused.stderr
+    assert "--resume" in profiled.counted(*two, status=2).stderr
     other = profiled.counted("--resume", script={"device": {"name": "Stub 2"}}, status=2)
     assert "is of Stub 1, this GPU is Stub 2" in other.stderr
     # An obstacle does not cost what was counted before.
@@ -158,5 +156,4 @@ def test_what_was_finished_is_kept_and_continued(profiled):
 
 
 def test_a_dry_run_needs_neither_device_nor_profiler(profiled):
-    result = profiled.run("stub", "--dry-run", NCU="", PATH="/nowhere")
-    assert "cold stream: " in result.stdout
+    assert "cold stream: " in profiled.run("stub", "--dry-run", NCU="", PATH="/nowhere").stdout

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import fake_ncu_in, program
+from programs import BUSY, fake_ncu_in, program
 
 from tests.process import ROOT, executable, run
 
@@ -56,10 +56,8 @@ def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
     recorder.record(script=wide_wins)
     before = recorder.files()
     assert sorted(before) == FILES
-    tuned = {
-        e["config"] for e in json.loads(before["tuning"])["entries"] if e["variant"] == "stub/tma"
-    }
-    assert tuned == {"wide"}
+    entries = json.loads(before["tuning"])["entries"]
+    assert {e["config"] for e in entries if e["variant"] == "stub/tma"} == {"wide"}
     command = " ".join(recorder.result("quick-stub")["provenance"]["argv"])
     assert "--tuning tuning.json" in command
     assert len(recorder.measured()) > 20
@@ -92,8 +90,7 @@ def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:
     ncu = {"NCU": str(fake_ncu_in(tmp_path)), "FAKE_NCU": json.dumps({"log": str(recorder.log)})}
     recorder.record("stub", **ncu)
     (counted,) = recorder.result("profile-stub")["groups"]
-    first = recorder.result("paper-stub")["groups"][0]
-    assert counted["key"]["size"] == first["key"]["size"]
+    assert counted["key"]["size"] == recorder.result("paper-stub")["groups"][0]["key"]["size"]
     assert all(row["counters"] for row in counted["rows"] if row["status"] == "ok")
 
 
@@ -112,9 +109,6 @@ def test_a_wrong_result_is_kept_and_told(recorder: Recorder) -> None:
     assert "status 1, see above" in done.stderr.splitlines()[-1]
     assert "FAILED stub/dsm" in done.stderr
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
-
-
-BUSY = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
 
 
 def test_what_could_not_be_tuned_is_left_to_the_next_call(recorder: Recorder) -> None:
@@ -145,9 +139,8 @@ def test_the_twin_is_measured_on_its_grid_and_for_kernels_random_traits(
 ) -> None:
     amasia = executable(tmp_path / "amasia", WITH_A_TWIN, sys.executable)
     log = tmp_path / "twins"
-    done = recorder.record(
-        "--program", str(amasia), STUB=str(program("amasia-stub")), TWIN_LOG=str(log)
-    )
+    environment = {"STUB": program("amasia-stub"), "TWIN_LOG": str(log)}
+    done = recorder.record("--program", str(amasia), **environment)
     grid, *drawn = map(json.loads, log.read_text().splitlines())
     assert grid[0] == "twin/*" and f"{recorder.to}/twin.json.gz" in grid
     asked = [{of[i + 1] for i, word in enumerate(of) if word == "--traits"} for of in drawn]

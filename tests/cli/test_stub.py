@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from programs import Stubbed, program, read_result, sealed
+from programs import BUSY, Stubbed, program, read_result
 
 from plots.data.documents import read_document
-from tests.process import run
+from tests.process import run, sealed
 
 Script = dict[str, Any]
 KILLED = "the process was killed by signal"
@@ -49,6 +49,18 @@ class Stub(Stubbed):
             env={**os.environ, **self.environment(script)},
             **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **streams},
         )
+
+    def slowly(self, *arguments: str, **streams: Any):
+        """`run stub` at three sizes, each of which takes its time."""
+        command = ("run", "stub", "--roles", "iso", *THREE, "--out", str(self.out), *arguments)
+        return self.start(*command, script=SLOW, **streams)
+
+    def killed(self, condition: Callable[[], bool], *arguments: str) -> None:
+        """The same, until it comes to that."""
+        with self.slowly(*arguments, stderr=subprocess.PIPE) as process:
+            wait_until(condition)
+            process.kill()
+            process.communicate()  # until its last child has ended, too
 
     def group(self, index: int = 0) -> dict:
         return read_result(self.out)["groups"][index]
@@ -124,8 +136,7 @@ def test_sides_signs_and_control(stub: Stub) -> None:
 
 
 def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None:
-    """Times that swing over the rounds, and a row that differs from itself: the reader computes
-    intervals and claims again, whatever the file says of them."""
+    """The reader computes intervals and claims again, whatever the file says of them."""
     swing = [1 + 0.01 * math.sin(2 * math.pi * i / 30) for i in range(60)]
     rows = {"stub/tma": {"times": swing}, "stub/dsm": {"ms": 0.98, "second": [1.03]}}
     rounds = ("--min-rounds", "60", "--max-rounds", "60")
@@ -199,15 +210,36 @@ def test_a_point_stops_at_a_limit_and_its_trouble_is_its_own(stub: Stub) -> None
 # Trouble costs only itself.
 
 
-@pytest.mark.parametrize("at", ["prepare", "time", "verify"])
-def test_a_crash_costs_its_row_and_one_more_attempt(stub: Stub, at: str) -> None:
-    fault = {"do": "abort", "at": at, "call": 2 if at == "time" else 0}
-    stub.measure(script={"rows": {"stub/tma": {"fault": fault}}}, status=1)
-    rows = stub.rows()
-    assert rows["tma"]["status"] == "crashed" and f"{KILLED} 6" in rows["tma"]["reason"]
-    assert re.search(r"\(stub_device/stub_apps\.cpp:\d+\)$", rows["tma"]["reason"])
-    assert all(row["status"] == "ok" for name, row in rows.items() if name != "tma")
-    assert len(stub.opened()) == 2
+ABORTED = rf"{KILLED} 6.*\(stub_device/stub_apps\.cpp:\d+\)$"
+SHORT = ("--seconds", "0.5", "--group-timeout", "1.5")
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "status", "reason", "attempts"),
+    [
+        ({"fault": {"do": "abort", "at": "prepare"}}, (), "crashed", ABORTED, 2),
+        ({"fault": {"do": "abort", "at": "time", "call": 2}}, (), "crashed", ABORTED, 2),
+        ({"fault": {"do": "abort", "at": "verify"}}, (), "crashed", ABORTED, 2),
+        # What a hanging row goes on to print is no step, even if it looks like one.
+        ({"fault": {"do": "hang", "at": "time"}}, SHORT, "crashed", r"\(hang\)", 2),
+        ({"fault": {"do": "babble", "at": "time"}}, SHORT, "crashed", r"\(hang\)", 2),
+        # A SIGKILL, such as the kernel's when memory is short, need not mean the row at work. A row
+        # that is killed twice is left out.
+        ({"fault": {"do": "kill", "at": "time", "once": "killed"}}, (), "ok", "", 2),
+        ({"fault": {"do": "kill", "at": "time"}}, (), "crashed", f"{KILLED} 9", 3),
+        ({"wrong": True}, (), "failed", "", 1),
+        ({"wrong_after": True}, (), "failed", "a race", 1),
+    ],
+)
+def test_trouble_costs_its_row_alone(
+    stub: Stub, row: Script, options: tuple[str, ...], status: str, reason: str, attempts: int
+) -> None:
+    stub.measure(*options, script={"rows": {"stub/tma": row}}, status=int(status != "ok"))
+    tma = stub.rows().pop("tma")
+    assert tma["status"] == status and re.search(reason, tma["reason"])
+    assert (tma["time_ms"] is None) == (tma["samples"]["time_ms"] == []) == (status != "ok")
+    assert {row["status"] for name, row in stub.rows().items() if name != "tma"} == {"ok"}
+    assert len(stub.opened()) == attempts
 
 
 def test_a_crash_of_the_baseline_takes_its_control_along(stub: Stub) -> None:
@@ -215,23 +247,12 @@ def test_a_crash_of_the_baseline_takes_its_control_along(stub: Stub) -> None:
     fault = {"do": "exit", "at": "prepare"}
     arguments = ("run", "stub", "--size", "n=1000", "--out", str(stub.out))
     stub.run(*arguments, script={"rows": {"stub/baseline iso first": {"fault": fault}}}, status=1)
-    status = {
-        (row["variant"], row["role"], row["repeat"]): row["status"] for row in stub.group()["rows"]
-    }
+    rows = stub.group()["rows"]
+    status = {(row["variant"], row["role"], row["repeat"]): row["status"] for row in rows}
     crashed = {key for key, word in status.items() if word == "crashed"}
     assert crashed == {("stub/baseline", "iso", 0), ("stub/baseline", "iso", 1)}
     assert set(status.values()) == {"ok", "crashed"}
     assert len(stub.opened()) == 2
-
-
-@pytest.mark.parametrize("fault", ["hang", "babble"])
-def test_a_hang_is_ended(stub: Stub, fault: str) -> None:
-    """What a hanging row goes on to print is no step, even if it looks like one."""
-    script = {"rows": {"stub/tma": {"fault": {"do": fault, "at": "time"}}}}
-    stub.measure("--seconds", "0.5", "--group-timeout", "1.5", script=script, status=1)
-    rows = stub.rows()
-    assert rows["tma"]["status"] == "crashed" and "(hang)" in rows["tma"]["reason"]
-    assert rows["dsm"]["status"] == "ok"
 
 
 def test_a_slow_group_is_no_hang(stub: Stub) -> None:
@@ -242,30 +263,6 @@ def test_a_slow_group_is_no_hang(stub: Stub) -> None:
     assert time.monotonic() - begun > 3
     assert all(row["status"] == "ok" for row in stub.rows().values())
     assert len(stub.opened()) == 1
-
-
-@pytest.mark.parametrize("once", [True, False])
-def test_a_kill_from_outside_costs_no_row(stub: Stub, once: bool) -> None:
-    """A SIGKILL, such as the kernel's when memory is short, need not mean the row at work. A row
-    that is killed twice is left out."""
-    fault = {"do": "kill", "at": "time"} | ({"once": str(stub.folder / "killed")} if once else {})
-    stub.measure(script={"rows": {"stub/tma": {"fault": fault}}}, status=0 if once else 1)
-    rows = stub.rows()
-    assert {name for name, row in rows.items() if row["status"] != "ok"} == (
-        set() if once else {"tma"}
-    )
-    assert once or f"{KILLED} 9" in rows["tma"]["reason"]
-    assert len(stub.opened()) == (2 if once else 3)
-
-
-def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
-    rows = {"stub/tma": {"wrong": True}, "stub/dsm": {"wrong_after": True}}
-    stub.measure(script={"rows": rows}, status=1)
-    for name in ("tma", "dsm"):
-        row = stub.rows()[name]
-        assert row["status"] == "failed" and row["time_ms"] is None
-        assert row["samples"]["time_ms"] == []
-    assert "a race" in stub.rows()["dsm"]["reason"]
 
 
 def test_what_an_app_prints_is_no_answer(stub: Stub) -> None:
@@ -314,13 +311,10 @@ def test_verify_names_a_wrong_row_with_its_place(stub: Stub) -> None:
 
 # What is disturbed is not believed.
 
-QUIET = {"wait_us": [0, 1, 2], "cycles": [8000], "memory_us": [10]}
+QUIET = {**BUSY, "wait_us": [0, 1, 2]}
 # A process that computes for 5, 20 or 100 % of the time, as one in so many launches meets it.
-WAITS = {5: [700] + 19 * [1], 20: [700] + 4 * [1], 100: [2000, 1200, 800]}
-
-
-def company(load: int) -> dict:
-    return {**QUIET, "wait_us": WAITS[load]}
+WAITS = {5: [700] + 19 * [1], 20: [700] + 4 * [1], 100: BUSY["wait_us"]}
+COMPANY = {load: {**BUSY, "wait_us": waits} for load, waits in WAITS.items()}
 
 
 def claims(stub: Stub) -> set[str]:
@@ -332,7 +326,7 @@ FAST_TMA = {"rows": {"stub/tma": {"ms": 0.5}}}
 
 @pytest.mark.parametrize("load", [5, 20, 100])
 def test_company_is_seen_and_nothing_is_claimed(stub: Stub, load: int) -> None:
-    result = stub.measure("--strict", script={"probe": company(load), **FAST_TMA}, status=4)
+    result = stub.measure("--strict", script={"probe": COMPANY[load], **FAST_TMA}, status=4)
     assert len(stub.opened()) == 2  # measured once more
     for why in (stub.group()["invalid"], stub.group()["repeated_because"]):
         assert [entry["kind"] for entry in why] == ["company"]
@@ -341,7 +335,7 @@ def test_company_is_seen_and_nothing_is_claimed(stub: Stub, load: int) -> None:
     assert "INVALID stub n=1000" in result.stderr and "faster" not in result.stderr
     assert "INVALID, nothing is claimed (company)" in result.stdout
     assert stub.rows()["tma"]["time_ms"]["median"] == 0.5  # what was measured stays
-    lax = stub.measure("--overwrite", script={"probe": company(load)})
+    lax = stub.measure("--overwrite", script={"probe": COMPANY[load]})
     assert "INVALID stub n=1000" in lax.stderr
 
 
@@ -350,18 +344,15 @@ def test_company_of_a_microbenchmark_is_named_by_nvml(stub: Stub) -> None:
     stub.run(*command, "--strict")
     script = {"company": "process 4711 used the SMs for 40 %"}
     result = stub.run(*command, "--strict", "--overwrite", script=script, status=4)
-    said = (
-        "stub/points: not valid: company: another process computed on this GPU (NVML: process 4711"
-    )
-    assert f"warning: {said}" in result.stderr
+    said = "not valid: company: another process computed on this GPU (NVML: process 4711"
+    assert f"warning: stub/points: {said}" in result.stderr
     stub.run(*command, "--overwrite", script=script)
     assert "next: amasia reproduce" in reproduce(stub, script=script).stderr
 
 
 def test_a_search_in_company_has_no_winner_and_ends_so(stub: Stub) -> None:
     command = ("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json")
-    result = stub.run(*command, script={"probe": company(100)}, status=4)
-    assert "no winner is recorded" in result.stderr
+    assert "no winner is recorded" in stub.run(*command, script={"probe": BUSY}, status=4).stderr
     assert not (stub.folder / "tuning.json").exists()
     stub.run(*command, script={"probe": QUIET})
 
@@ -372,7 +363,7 @@ def test_a_quiet_group_is_measured_once_and_a_disturbed_one_twice(stub: Stub) ->
     assert "invalid" not in stub.group() and "repeated_because" not in stub.group()
     assert "faster" in claims(stub)
     stub.log.unlink()
-    leaves = {"probe": company(20), "again": {"probe": QUIET}, **FAST_TMA}
+    leaves = {"probe": COMPANY[20], "again": {"probe": QUIET}, **FAST_TMA}
     result = stub.measure("--strict", "--overwrite", script=leaves)
     assert len(stub.opened()) == 2
     assert "invalid" not in stub.group() and "faster" in claims(stub)
@@ -421,7 +412,7 @@ def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
 
 def test_tables_mark_what_is_not_valid(stub: Stub) -> None:
     table = stub.folder / "rows.csv"
-    for script, mark in (({"probe": company(100)}, "company"), ({"probe": QUIET}, "")):
+    for script, mark in (({"probe": BUSY}, "company"), ({"probe": QUIET}, "")):
         stub.measure("--overwrite", script=script)
         stub.run("export", str(stub.out), "--csv", str(table))
         lines = list(csv.DictReader(table.read_text().splitlines()))
@@ -505,22 +496,12 @@ def test_what_nvml_or_mig_hides_is_said_in_a_line(stub: Stub) -> None:
 SLOW = {"rows": {"stub/baseline": {"sleep_s": 0.02}}}
 
 
-def stopped_after_one_group(stub: Stub, number: int) -> subprocess.Popen:
-    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out)]
-    process = stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: finished_groups(stub.journal) >= 1)
-    process.send_signal(number)
-    return process
-
-
 def test_a_killed_run_resumes_where_it_was(stub: Stub) -> None:
-    with stopped_after_one_group(stub, signal.SIGKILL) as process:
-        process.communicate()
+    stub.killed(lambda: finished_groups(stub.journal) >= 1)
     assert not stub.out.exists()
     kept = finished_groups(stub.journal)
     assert 1 <= kept < 3
-    refused = stub.measure(*THREE, status=2)
-    assert "--resume" in refused.stderr
+    assert "--resume" in stub.measure(*THREE, status=2).stderr
     stub.log.unlink()
 
     # Other times now: what is in the file tells who measured it.
@@ -558,18 +539,6 @@ def test_a_device_that_is_lost_costs_no_group(stub: Stub, left_journal: list[dic
     assert {row["status"] for row in stub.rows(2).values()} == {"ok"}
 
 
-def damage_a_sample(lines: list[dict]) -> None:
-    lines[3]["group"]["rows"][2]["samples"]["time_ms"][3] *= 1.5
-
-
-def damage_a_median(lines: list[dict]) -> None:
-    lines[3]["group"]["rows"][2]["time_ms"]["median"] = 7.0
-
-
-def damage_a_config(lines: list[dict]) -> None:
-    lines[3]["group"]["rows"][2]["config"] = "of another time"
-
-
 def write_journal(stub: Stub, lines: list[dict]) -> str:
     """What is not changed stays as it was, to the byte."""
     before = stub.journal.read_text().splitlines()
@@ -581,16 +550,21 @@ def write_journal(stub: Stub, lines: list[dict]) -> str:
     return written
 
 
-@pytest.mark.parametrize("damage", [damage_a_sample, damage_a_median, damage_a_config])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda row: row["samples"]["time_ms"].__setitem__(3, 1.5),
+        lambda row: row["time_ms"].update(median=7.0),
+        lambda row: row.update(config="of another time"),
+    ],
+)
 def test_a_damaged_group_of_a_journal_is_measured_again(
-    stub: Stub, left_journal: list[dict], damage: Callable[[list[dict]], None]
+    stub: Stub, left_journal: list[dict], damage: Callable[[dict], None]
 ) -> None:
     assert "group" in left_journal[2] and "group" in left_journal[3]
-    damage(left_journal)
+    damage(left_journal[3]["group"]["rows"][2])
     written = write_journal(stub, left_journal)
-    merged = stub.run(
-        "merge", str(stub.journal), "--out", str(stub.folder / "merged.json"), status=2
-    )
+    merged = stub.run("merge", str(stub.journal), "--out", "merged.json", status=2)
     assert len(merged.stderr.splitlines()) == 1
     result = stub.measure(*THREE, "--resume", script=NOISY)
     assert stub.opened() == ["n=2000", "n=3000"]
@@ -606,12 +580,9 @@ def test_a_damaged_group_of_a_journal_is_measured_again(
 
 def test_what_stays_damaged_is_in_no_journal(stub: Stub, left_journal: list[dict]) -> None:
     """The run that goes on may be stopped, too, before it has measured again what was damaged."""
-    damage_a_median(left_journal)
+    left_journal[3]["group"]["rows"][2]["time_ms"]["median"] = 7.0
     write_journal(stub, left_journal)
-    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out), "--resume"]
-    with stub.start(*arguments, script=SLOW) as process:
-        wait_until(lambda: stub.opened() == ["n=2000"])
-        process.kill()
+    stub.killed(lambda: stub.opened() == ["n=2000"], "--resume")
     lines = [json.loads(line) for line in stub.journal.read_text().splitlines()]
     assert [next(iter(line)) for line in lines] == ["schema", "ceilings", "group"]
 
@@ -621,15 +592,16 @@ def test_damaged_ceilings_are_measured_again_and_floors_follow(
 ) -> None:
     left_journal[1]["ceilings"][0]["value"] *= 2
     write_journal(stub, left_journal)
-    result = stub.measure(*THREE, "--resume", script=NOISY)
-    assert "measured again: the ceilings" in result.stderr
+    assert "measured again: the ceilings" in stub.measure(*THREE, "--resume", script=NOISY).stderr
     assert stub.opened() == ["n=3000"]
     assert all("floor" in stub.group(i) for i in range(3))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_finished_groups(stub: Stub, number: int) -> None:
-    with stopped_after_one_group(stub, number) as process:
+    with stub.slowly(stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: finished_groups(stub.journal) >= 1)
+        process.send_signal(number)
         _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "--resume" in stderr
@@ -672,10 +644,7 @@ def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
     del short["groups"][2]
     stub.out.write_text(sealed(short))
     stub.log.unlink()
-    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out), "--resume"]
-    with stub.start(*arguments, script=SLOW) as process:
-        wait_until(lambda: stub.opened() == ["n=3000"])
-        process.kill()
+    stub.killed(lambda: stub.opened() == ["n=3000"], "--resume")
     stub.log.unlink()
     stub.measure(*THREE, "--resume")
     assert stub.opened() == ["n=3000"]
@@ -696,9 +665,8 @@ def stopped(process: subprocess.Popen) -> bool:
 def test_a_second_run_does_not_touch_the_first(stub: Stub) -> None:
     """The first is stopped meanwhile: what its journal shows then is so until it goes on. Only a
     first that has its result, and hence no journal, may be continued or replaced."""
-    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out)]
     refusals = 0
-    with stub.start(*arguments, script=SLOW) as first:
+    with stub.slowly() as first:
         wait_until(lambda: finished_groups(stub.journal) >= 1)
         while stopped(first):
             try:
@@ -856,15 +824,9 @@ def test_what_is_matched_runs_with_the_winner_of_its_schedule(stub: Stub) -> Non
 
 # Sessions.
 
-NOISY = {
-    "rows": {
-        name: {
-            "times": [1.0, 1.001, 0.999, 1.002, 0.998, 1.0005, 0.9995],
-            "clock_mhz": [1980.0],
-        }
-        for name in ("stub/baseline", "stub/overlap", "stub/tma", "stub/dsm", "stub/vendor")
-    }
-}
+SCATTERED = {"times": [1.0, 1.001, 0.999, 1.002, 0.998, 1.0005, 0.9995], "clock_mhz": [1980.0]}
+VARIANTS = [f"stub/{name}" for name in ("baseline", "overlap", "tma", "dsm", "vendor")]
+NOISY = {"rows": dict.fromkeys(VARIANTS, SCATTERED)}
 
 
 def sessions_of(path: pathlib.Path) -> list[dict]:
@@ -879,20 +841,15 @@ def test_sessions_are_passes_of_their_own(stub: Stub) -> None:
     assert first["date_utc"] < second["date_utc"] and first["wall_s"] > 0
     assert first["device_state"] == {"power_limit_w": "700"}
     # The device is asked before each, too, and each measures its ceilings.
-    log = stub.log.read_text().splitlines()
-    assert log.count("device") == 3
+    assert stub.log.read_text().splitlines().count("device") == 3
     assert len(document["ceilings"][0]["samples"]) == 22
     assert sorted(p.name for p in stub.folder.iterdir()) == ["log", "run.json"]
     assert "2 runs on one GPU" in result.stdout
 
 
 def test_sessions_resume_where_they_were(stub: Stub) -> None:
-    arguments = ["run", "stub", "--roles", "iso", *THREE, "--sessions", "2", "--out", str(stub.out)]
     second = stub.folder / "run.session-2.json.journal"
-    with stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE) as process:
-        wait_until(lambda: finished_groups(second) >= 1)
-        process.kill()
-        process.communicate()  # until its last child has ended, too
+    stub.killed(lambda: finished_groups(second) >= 1, "--sessions", "2")
     assert not stub.out.exists() and (stub.folder / "run.session-1.json").exists()
     kept = finished_groups(second)
     stub.log.unlink()
@@ -904,8 +861,7 @@ def test_sessions_resume_where_they_were(stub: Stub) -> None:
 
 def test_more_sessions_join_a_finished_file(stub: Stub) -> None:
     stub.measure("--sessions", "2")
-    refused = stub.measure("--sessions", "3", status=2)
-    assert "--resume" in refused.stderr
+    assert "--resume" in stub.measure("--sessions", "3", status=2).stderr
     stub.log.unlink()
     stub.measure("--sessions", "3", "--resume")
     assert len(stub.opened()) == 1 and len(sessions_of(stub.out)) == 3
@@ -927,13 +883,10 @@ def test_the_same_cases_rows_and_configs_are_measured_again(stub: Stub) -> None:
     stub.measure("--seed", str(2**64 - 1), script=NOISY)
     assert stub.group()["seed"] == 2**64 - 1
     result = reproduce(stub, script=NOISY)
-    again = json.loads((stub.folder / "again.json").read_text())
-    mine = json.loads(stub.out.read_text())
-    for key in ("key", "seed"):
-        assert again["groups"][0][key] == mine["groups"][0][key]
-    assert [r["config"] for r in again["groups"][0]["rows"]] == [
-        r["config"] for r in mine["groups"][0]["rows"]
-    ]
+    (again,) = json.loads((stub.folder / "again.json").read_text())["groups"]
+    (mine,) = json.loads(stub.out.read_text())["groups"]
+    assert (again["key"], again["seed"]) == (mine["key"], mine["seed"])
+    assert [r["config"] for r in again["rows"]] == [r["config"] for r in mine["rows"]]
     assert "next: python -m plots compare" in result.stderr
 
 
@@ -942,7 +895,7 @@ def test_the_same_cases_rows_and_configs_are_measured_again(stub: Stub) -> None:
     [
         ({**NOISY, "device": {"name": "Stub 2"}}, 0, "python -m plots compare"),
         ({"rows": {**NOISY["rows"], "stub/tma": {"wrong": True}}}, 1, "amasia verify"),
-        ({**NOISY, "probe": company(100)}, 0, "amasia reproduce"),
+        ({**NOISY, "probe": BUSY}, 0, "amasia reproduce"),
     ],
 )
 def test_what_comes_next_fits_what_was_found(

@@ -1,12 +1,7 @@
 // What the pipeline from the order of the rounds to the claim finds of planted effects: the loop,
 // the stopping rule, the intervals and the claims are the product's, the times are made of recorded
 // noise. With a GPU the same is asked of a real kernel (tests/effects/planted_app.cu).
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <iostream>
-#include <map>
-#include <random>
 
 #include "harness/plan/tuning.hpp"
 #include "harness/registry.hpp"
@@ -14,7 +9,9 @@
 #include "harness/session/completion.hpp"
 #include "harness/session/group_loop.hpp"
 #include "harness/text/json_file.hpp"
+#include "tests/fake_apps.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -40,7 +37,7 @@ std::vector<Noise> recorded_noise() {
         auto times = row.at("samples").at("time_ms").get<std::vector<double>>();
         if (row.at("status") != "ok" || times.size() < rounds) continue;
         std::vector<double> sorted = times;
-        std::sort(sorted.begin(), sorted.end());
+        std::ranges::sort(sorted);
         for (double& t : times) t /= sorted[sorted.size() / 2];
         noise.push_back(std::move(times));
       }
@@ -97,7 +94,7 @@ std::vector<Planted> planted_rows() {
 std::size_t reference_of(const std::vector<Planted>& rows, std::size_t i) {
   const Role role = rows[i].row.role == Role::iso ? Role::iso : Role::best;
   return static_cast<std::size_t>(
-      std::find_if(rows.begin(), rows.end(), [&](const Planted& p) { return p.row.role == role; }) -
+      std::ranges::find_if(rows, [&](const Planted& p) { return p.row.role == role; }) -
       rows.begin());
 }
 
@@ -168,7 +165,7 @@ std::map<double, Tally> detection() {
   for (const Noise& noise : recorded_noise()) {
     for (int i = 0; i < times_each; ++i) {
       for (const Comparison& c : measured(rows, noise, bootstrap).comparisons) {
-        const auto planted = std::find_if(rows.begin(), rows.end(), [&](const Planted& p) {
+        const auto planted = std::ranges::find_if(rows, [&](const Planted& p) {
           return p.row.variant == c.variant && p.row.role == c.role &&
                  (p.row.repeat > 0) == c.control;
         });
@@ -245,17 +242,14 @@ struct Searches {
 
 Searches searches(int winners) {
   constexpr int configs = 8;
-  Variant v;
-  v.app = "stub";
-  v.strategy = "tma";
+  std::vector<ConfigInfo> infos;
   std::vector<Planted> rows;
   for (int i = 0; i < configs; ++i) {
-    Config c;
-    c.info.name = std::to_string(i);
-    v.configs.push_back(c);
+    infos.push_back({std::to_string(i)});
     rows.push_back(
-        {{"stub/tma", Role::candidate, 0, c.info.name}, i >= configs - winners ? 0.99 : 1});
+        {{"stub/tma", Role::candidate, 0, infos[i].name}, i >= configs - winners ? 0.99 : 1});
   }
+  const Variant v = fake_variant("stub", "tma", infos);
   const auto alike = [&](int i) { return winners == 0 || i >= configs - winners; };
   Bootstrap bootstrap(7);
   Searches s;
@@ -266,8 +260,7 @@ Searches searches(int winners) {
     s.chosen += alike(winner);
     bool told = true, named = true;
     for (int i = 0; i < configs; ++i) {
-      const bool said =
-          std::find(entry.equal.begin(), entry.equal.end(), std::to_string(i)) != entry.equal.end();
+      const bool said = std::ranges::find(entry.equal, std::to_string(i)) != entry.equal.end();
       if (i != winner && alike(i) && alike(winner)) named = named && said;
       if (!alike(i)) told = told && !said;
     }

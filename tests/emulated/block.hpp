@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -24,6 +25,18 @@ namespace amasia::emulated {
 
 inline constexpr int most_threads = 1024, warp = 32;
 alignas(1024) inline unsigned char shared[227 * 1024];
+
+/// What lies at a place of shared memory, in bytes from its beginning.
+template <class T>
+T load(unsigned place) {
+  T value;
+  std::memcpy(&value, shared + place, sizeof value);
+  return value;
+}
+template <class T>
+void store(unsigned place, T value) {
+  std::memcpy(shared + place, &value, sizeof value);
+}
 
 /// Where a thread stopped.
 enum class At { warp_barrier, block_barrier, end };

@@ -1,22 +1,6 @@
 // Every parser of the suite on a corpus and on mutations of it, compiled with sanitizers: it takes
 // the text or refuses it in one line, and neither reads beyond it nor overflows on the way. The
 // inputs are the same in every run; AMASIA_FUZZ_RUNS=100 tries a hundred times as many.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/evidence/cubins.hpp"
@@ -37,7 +21,7 @@
 #include "inputs/formats/keys.hpp"
 #include "inputs/formats/matrix.hpp"
 #include "inputs/formats/sequences.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -49,7 +33,7 @@ class Mutator {
  public:
   /// `words`: what the format is made of, to be put where it does not belong.
   Mutator(std::vector<std::string> corpus, std::vector<std::string> words, std::uint64_t seed)
-      : corpus_(std::move(corpus)), words_(std::move(words)), state_(seed) {}
+      : corpus_(std::move(corpus)), words_(std::move(words)), random_(seed) {}
 
   /// One of the corpus with up to eight changes. The first calls give the corpus as it is.
   std::string next() {
@@ -60,17 +44,9 @@ class Mutator {
   }
 
   /// 0 to n-1; 0 for n = 0.
-  std::size_t below(std::size_t n) { return n == 0 ? 0 : static_cast<std::size_t>(random() % n); }
+  std::size_t below(std::size_t n) { return n == 0 ? 0 : static_cast<std::size_t>(random_() % n); }
 
  private:
-  /// splitmix64: any seed is a good one.
-  std::uint64_t random() {
-    std::uint64_t x = state_ += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-  }
-
   static bool in_number(char c) {
     return std::string_view("0123456789+-.eE").find(c) != std::string_view::npos;
   }
@@ -117,7 +93,7 @@ class Mutator {
   std::vector<std::string> corpus_;
   std::vector<std::string> words_;
   std::size_t given_ = 0;
-  std::uint64_t state_;
+  std::mt19937_64 random_;
 };
 
 /// The files of tests/fuzz/corpus/<name>/, by name.
@@ -127,7 +103,7 @@ std::vector<std::string> corpus_of(const std::string& name) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     paths.push_back(entry.path());
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   std::vector<std::string> texts;
   for (const auto& path : paths) texts.push_back(read_text(path.string()));
   return texts;
@@ -264,18 +240,9 @@ TEST_F(FuzzedFiles, TuningTables) {
        [this](const std::string& text) { TuningTable::read(file(text)); });
 }
 
-const std::vector<std::string> number_words{"\n",
-                                            "\r\n",
-                                            " ",
-                                            "\t",
-                                            "1",
-                                            "-",
-                                            "+",
-                                            ".",
-                                            "e9",
-                                            "x",
-                                            std::string(300, '1'),
-                                            std::string(1, '\0')};
+const std::string long_number(300, '1'), nul(1, '\0');
+const std::vector<std::string> number_words{"\n", "\r\n", " ",  "\t", "1",         "-",
+                                            "+",  ".",    "e9", "x",  long_number, nul};
 
 TEST_F(FuzzedFiles, Numbers) {
   const std::pair<std::vector<std::string>, std::function<void(const std::string&)>> readers[] = {
@@ -300,15 +267,11 @@ TEST_F(FuzzedFiles, Sequences) {
 }
 
 TEST(FuzzedArguments, Sizes) {
-  std::vector<ParameterSpec> specs(3);
-  specs[0].name = "rows";
-  specs[0].default_value = "10";
-  specs[1].name = "mode";
-  specs[1].kind = ParameterSpec::Kind::choice;
-  specs[1].default_value = "fp32";
-  specs[1].choices = {"fp32", "tf32"};
-  specs[2].name = "file";
-  specs[2].kind = ParameterSpec::Kind::file;
+  using Kind = ParameterSpec::Kind;
+  const std::vector<ParameterSpec> specs{
+      {"rows", Kind::integer, "", "10"},
+      {"mode", Kind::choice, "", "fp32", 1, INT64_MAX, {"fp32", "tf32"}},
+      {"file", Kind::file, "", ""}};
   fuzz({"", "file=a b.txt,rows=7", "rows=1000,mode=tf32"},
        {",", "=", "rows", "mode=tf32", "file=", "=="}, 20000, [&](const std::string& text) {
          const Parameters size(specs, parse_size(text));

@@ -123,8 +123,6 @@ TEST_F(CfdSingleFault, OneWrongBitOfTheResultIsCaught) {
   }
 }
 
-// ---- resident
-
 class CfdResident : public OnDevice<> {};
 
 // Shares of a warp, the last ones partial; more turns; all that fits, and one element more.

@@ -1,16 +1,10 @@
 // What tests on a device share: they are skipped where there is none, and run apps by name.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-
 #include "harness/device.hpp"
 #include "harness/registry.hpp"
 #include "harness/variant.hpp"
+#include "tests/test.hpp"
 #include "variants/device/cuda.hpp"
 
 namespace amasia {

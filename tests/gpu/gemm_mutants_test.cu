@@ -1,8 +1,6 @@
 // Proves that the verification of gemm can fail (tests/gpu/mutants.hpp). The right kernel is a
 // plain dot product per element; faults are in its terms. At full size a right result is made by a
 // variant and one slice of one tile's sums is taken out again.
-#include <cmath>
-
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "tests/gpu/mutants.hpp"

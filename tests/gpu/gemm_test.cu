@@ -1,17 +1,12 @@
-#include <cstring>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "apps/gemm/gemm.hpp"
 #include "tests/gpu/device_test.hpp"
 #include "variants/device/prepared_run.hpp"
 
+namespace amasia::gemm_test {
+namespace {
+
 // gemm/cublaslt: in every mode and layout that it takes the library does find an algorithm, the
 // search leaves A and B as they were, and the launch may be captured.
-namespace amasia::gemm_cublaslt_test {
-namespace {
 
 std::vector<unsigned char> bytes_of(const gemm::Operand& x) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(x.rows * x.pitch));
@@ -91,14 +86,9 @@ INSTANTIATE_TEST_SUITE_P(Modes, GemmCublasLt,
                            return std::string(of.param.first) + "_" + of.param.second;
                          });
 
-}  // namespace
-}  // namespace amasia::gemm_cublaslt_test
-
-// Sums that blocks share (apps/gemm/sharing.hpp): the same bits each time, however the pieces
+// Sums that blocks share (apps/gemm/walk.hpp): the same bits each time, however the pieces
 // arrive, in launches of a stream and of a graph that is replayed; and no piece that nobody wrote.
 // Pieces that are added too early are caught after either.
-namespace amasia::gemm_shared_test {
-namespace {
 
 std::vector<float> product_of(const gemm::Problem& p) {
   std::vector<float> c(static_cast<std::size_t>(p.m * p.c.pitch));
@@ -228,4 +218,4 @@ TEST_F(GemmShared, GivesTheSameBitsEachTime) {
 }
 
 }  // namespace
-}  // namespace amasia::gemm_shared_test
+}  // namespace amasia::gemm_test

@@ -13,14 +13,27 @@ __device__ std::uint32_t key_at(const histogram::Problem& p, std::int64_t i) {
                                              : static_cast<const std::uint32_t*>(p.keys)[i];
 }
 
+/// Keys [begin, begin + length) are counted `times` times, from `distance` keys further on.
+struct Replacement {
+  std::int64_t begin = 0, length = 0, distance = 0;
+  int times = 1;
+};
+
 // edge: the last key is left out. stale_halo: a key that another tile ends with is counted again,
 // as by a copy that a ring handed out twice.
-__global__ void count(histogram::Problem p, Fault fault) {
+__global__ void count(histogram::Problem p, Fault fault, Replacement r) {
   const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (i >= p.count - (fault == Fault::edge ? 1 : 0)) return;
   if (fault == Fault::skipped_tile && i / tile == 2) return;
   const bool stale = fault == Fault::stale_halo && i % tile == 0 && i > 0;
-  atomicAdd(p.counts + histogram::bin_of(key_at(p, stale ? i - 1 : i), p.binning), 1u);
+  const bool hit = i >= r.begin && i < r.begin + r.length;
+  const std::uint32_t key = key_at(p, stale ? i - 1 : hit ? i + r.distance : i);
+  atomicAdd(p.counts + histogram::bin_of(key, p.binning), static_cast<unsigned>(hit ? r.times : 1));
+}
+
+void run(const histogram::Problem& p, Fault fault, const Replacement& r = {}) {
+  AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
+  count<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(p, fault, r);
 }
 
 using HistogramMutants = OnDevice<>;
@@ -31,11 +44,7 @@ TEST_F(HistogramMutants, AreCaught) {
            {{"keys", "100003"}, {"type", "uint8"}, {"bins", "256"}},
            {{"keys", "100003"}, {"bins", "1000"}, {"range", "30000"}, {"spread", "40000"}}}) {
     const auto i = instance("histogram", size);
-    const auto& p = problem_of<histogram::Problem>(*i);
-    expect_caught(*i, [&](Fault fault) {
-      AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
-      count<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(p, fault);
-    });
+    expect_caught(*i, [&](Fault fault) { run(problem_of<histogram::Problem>(*i), fault); });
   }
 }
 
@@ -48,12 +57,6 @@ enum class Once {
   neighbour_key,    // one key is taken for the next one
   neighbour_chunk,  // 16 bytes of keys are taken for the next ones
   stale_stage       // a tile of 16 KB is taken for the one that a ring of three held there before
-};
-
-/// Keys [begin, begin + length) are counted `times` times, from `distance` keys further on.
-struct Replacement {
-  std::int64_t begin = 0, length = 0, distance = 0;
-  int times = 1;
 };
 
 Replacement replacement_of(Once fault, const histogram::Problem& p, int place) {
@@ -80,14 +83,6 @@ Replacement replacement_of(Once fault, const histogram::Problem& p, int place) {
   return {};
 }
 
-__global__ void count_but(histogram::Problem p, Replacement r) {
-  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (i >= p.count) return;
-  const bool hit = i >= r.begin && i < r.begin + r.length;
-  const std::uint32_t key = key_at(p, hit ? i + r.distance : i);
-  atomicAdd(p.counts + histogram::bin_of(key, p.binning), static_cast<unsigned>(hit ? r.times : 1));
-}
-
 using HistogramSingleFault = OnDevice<>;
 
 TEST_F(HistogramSingleFault, IsSeenAtEveryPlace) {
@@ -104,11 +99,8 @@ TEST_F(HistogramSingleFault, IsSeenAtEveryPlace) {
     for (const Once fault : {Once::none, Once::lost, Once::doubled, Once::neighbour_key,
                              Once::neighbour_chunk, Once::stale_stage}) {
       for (int place = 0; place < 24; ++place) {
-        const int caught = caught_by(*i, [&] {
-          AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
-          count_but<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(
-              p, replacement_of(fault, p, place));
-        });
+        const int caught =
+            caught_by(*i, [&] { run(p, Fault::none, replacement_of(fault, p, place)); });
         EXPECT_EQ(caught >= 0, fault != Once::none) << "fault " << static_cast<int>(fault) << ", "
                                                     << size.at("bins") << " bins, place " << place;
       }
@@ -182,8 +174,7 @@ TEST_F(HistogramUnseen, CountsAgainWhereACounterOverflowed) {
     AMASIA_CUDA(cudaMemcpy(all.data(), p.counts, all.size() * sizeof(unsigned), cudaMemcpyDefault));
     return all;
   };
-  AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
-  count<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(p, Fault::none);
+  run(p, Fault::none);
   const std::vector<unsigned> expected = counts();
   for (const Variant* variant : variants_of("histogram")) {
     const Config* config = config_of(*variant, "packed-unseen");

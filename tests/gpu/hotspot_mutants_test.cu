@@ -3,11 +3,9 @@
 // The faults of mutants.hpp repeat themselves in every tile and step. The others happen once: in
 // one cell of one step, at places anywhere in the grid, its edges included.
 #include <array>
-#include <stdexcept>
-#include <vector>
 
+#include "apps/hotspot/cpu_reference.hpp"
 #include "apps/hotspot/hotspot.hpp"
-#include "apps/hotspot/instance.hpp"
 #include "apps/hotspot/kernel.cuh"
 #include "tests/gpu/mutants.hpp"
 

@@ -1,11 +1,5 @@
 // Apps past 2^31 elements, histogram past 2^32 keys, lud with panels that fill the SMs: every
 // strategy in one config of each schedule.
-#include <algorithm>
-#include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "tests/gpu/device_test.hpp"
 
 namespace amasia {

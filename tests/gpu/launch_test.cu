@@ -1,12 +1,8 @@
-// Launches: the grids that a run launches, read off its graph (harness/gpu/launched_blocks.cpp),
+// Launches: the grids that a run launches, read off its graph (harness/gpu/preparation.cpp),
 // what the driver says of loaded code, and two that are prepared in one order and run in the other
 // (variants/device/launch.cpp).
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include "harness/gpu/launched_blocks.hpp"
 #include "harness/gpu/loaded_code.hpp"
+#include "harness/gpu/preparation.hpp"
 #include "tests/gpu/device_test.hpp"
 #include "variants/device/launch.hpp"
 
@@ -94,6 +90,35 @@ TEST_F(LaunchedBlocksTest, ARunThatCannotBeCapturedIsNotKnownAndLeavesNoError) {
   EXPECT_TRUE(blocks([](Stream) { throw std::runtime_error("no launch"); }).empty());
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   EXPECT_EQ(blocks([this](Stream s) { one<<<3, 32, 0, s>>>(out()); }).size(), 1u);
+}
+
+// No wavefront over so few rows fills the device: occupancy is not the grid.
+TEST_F(LaunchedBlocksTest, BytesInFlightAreThoseOfTheFewBlocksOfNw) {
+  if (find_app("nw") == nullptr) GTEST_SKIP() << "this build has no nw";
+  const auto i = instance("nw", {{"rows", "256"}, {"cols", "300"}});
+  int kernels = 0;
+  for (const Variant* variant : variants_of("nw")) {
+    for (const Config& config : variant->configs) {
+      SCOPED_TRACE(variant->name() + " " + config.info.name);
+      std::string reason;
+      if (choose_config(*variant, config.info.name, *i, device, reason) == nullptr) continue;
+      const LaunchedBlocks found = blocks(config.prepare(*i, device));
+      for (const KernelUse& k : config.info.kernels) {
+        const KernelEvidence e = resources_of(k, device, found);
+        ASSERT_TRUE(e.launched_blocks.has_value());
+        if (*e.launched_blocks == 0) continue;  // a kernel for other sizes
+        ++kernels;
+        EXPECT_LE(*e.launched_blocks, 64);
+        const auto fit = static_cast<std::int64_t>(e.blocks_per_sm) * device.sm_count;
+        const auto most = static_cast<std::size_t>(std::min(*e.launched_blocks, fit));
+        EXPECT_EQ(e.bytes_in_flight_per_sm,
+                  k.bytes_in_flight_per_block * most / static_cast<std::size_t>(device.sm_count));
+        // Without the launch all that fit are taken to be launched.
+        EXPECT_GE(resources_of(k, device).bytes_in_flight_per_sm, e.bytes_in_flight_per_sm);
+      }
+    }
+  }
+  EXPECT_GT(kernels, 0);
 }
 
 TEST_F(LaunchedBlocksTest, LoadedCodeIsThatOfTheBuild) {

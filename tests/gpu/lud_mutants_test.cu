@@ -1,11 +1,6 @@
 // Proves that the verification of lud can fail (tests/gpu/mutants.hpp). The right kernel is the
 // reference loop in fp32, one elimination step per launch; faults are in its updates. At a size
 // where the loop takes too long, a right result is made by a variant and one tile of it is spoiled.
-#include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/lud.hpp"
 #include "tests/gpu/mutants.hpp"

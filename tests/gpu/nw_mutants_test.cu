@@ -1,14 +1,9 @@
 // Proves that the verification of nw can fail (tests/gpu/mutants.hpp); one anti-diagonal per
 // launch. Beside the faults that all apps have, faults that happen once, in one cell.
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/geometry.hpp"
-#include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
+#include "apps/nw/scores.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia::nw_mutants_test {

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "harness/app.hpp"
 #include "harness/variant.hpp"
 #include "inputs/random.hpp"
+#include "tests/fake_apps.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
@@ -53,7 +53,7 @@ __global__ void wrong_at_the_end(Vectors v) {
 
 class ProbeInstance : public InstanceOf<Vectors> {
  public:
-  ProbeInstance(std::int64_t n, std::uint64_t seed, bool poisons = true)
+  ProbeInstance(std::int64_t n, std::uint64_t seed, bool poisons)
       : x_(static_cast<std::size_t>(n)),
         y_(static_cast<std::size_t>(n)),
         seed_(seed),
@@ -89,64 +89,49 @@ class ProbeInstance : public InstanceOf<Vectors> {
   bool poisons_;
 };
 
-class ProbeApp : public App {
+class ProbeApp : public VectorsApp {
  public:
-  explicit ProbeApp(std::string name) : name_(std::move(name)) {}
-  std::string_view name() const override { return name_; }
-  std::string_view summary() const override { return "y = 2 x + 1, to test the harness"; }
-  const std::vector<ParameterSpec>& parameters() const override {
-    static const std::vector<ParameterSpec> specs{
-        {"n", ParameterSpec::Kind::integer, "elements", "1000000", 1, INT64_MAX}};
-    return specs;
-  }
+  explicit ProbeApp(std::string name)
+      : VectorsApp(std::move(name), "y = 2 x + 1, to test the harness", "1000000") {}
   std::vector<Parameters> sizes(Preset preset) const override {
-    const char* n = preset == Preset::smoke ? "1000003" : "67108864";
-    return {Parameters(parameters(), {{"n", n}})};
+    return {of(preset == Preset::smoke ? 1000003 : 67108864)};
   }
-  Work work(const Parameters& p) const override {
-    const auto n = static_cast<double>(p.integer("n"));
-    return {2 * n, Work::Kind::fp32, 4 * n, 4 * n, 0};
-  }
-  std::int64_t device_bytes(const Parameters& p) const override {
-    return checked_product({p.integer("n"), 8}, "two vectors");
-  }
-  Verdict check_reference(const Parameters& p, std::uint64_t) const override {
-    return {true, "exact", 0, 0, p.integer("n"), 0};
-  }
-
- private:
-  std::string name_;
 };
 
-ConfigOf<Vectors> config(const char* name, void (*kernel)(Vectors, std::int64_t),
-                         double extra_share) {
+/// y = 2 x + 1, and that share of it once more.
+ConfigOf<Vectors> scaling(double extra_share = 0) {
   ConfigOf<Vectors> c;
-  c.info = {name, {{"threads", threads}}, {{reinterpret_cast<const void*>(kernel), threads}}};
-  c.prepare = [kernel, extra_share](const Vectors& v, const Device& d) -> Launch {
+  c.info = {"iso", {{"threads", threads}}, {{reinterpret_cast<const void*>(scale), threads}}};
+  c.prepare = [extra_share](const Vectors& v, const Device& d) -> Launch {
     const LaunchShape shape{dim3(static_cast<unsigned>(8 * d.sm_count)), dim3(threads)};
     const auto again = static_cast<std::int64_t>(extra_share * static_cast<double>(v.n));
-    return [=](Stream stream) { launch(kernel, shape, stream, v, again); };
+    return [=](Stream stream) { launch(scale, shape, stream, v, again); };
   };
   return c;
 }
 
 /// A config around any launch, for the troublesome ones.
-ConfigOf<Vectors> config(const char* name, const void* kernel,
-                         std::function<Launch(Vectors)> make) {
+template <class Kernel>
+ConfigOf<Vectors> config(Kernel* kernel, Launch (*make)(Vectors)) {
   ConfigOf<Vectors> c;
-  c.info = {name, {}, {{kernel, threads}}};
+  c.info = {"iso", {}, {{reinterpret_cast<const void*>(kernel), threads}}};
   c.prepare = [make](const Vectors& v, const Device&) { return make(v); };
   return c;
 }
 
-std::unique_ptr<Instance> make_instance(const Parameters& p, std::uint64_t seed) {
-  return std::make_unique<ProbeInstance>(p.integer("n"), seed);
+Launch faulting(Vectors v) {
+  return [v](Stream s) { fault<<<1, threads, 0, s>>>(v); };
 }
-
-std::unique_ptr<Instance> make_careless_instance(const Parameters& p, std::uint64_t seed) {
-  return std::make_unique<ProbeInstance>(p.integer("n"), seed, false);
+Launch hanging(Vectors v) {
+  return [v](Stream s) { hang<<<1, 1, 0, s>>>(v.y); };
 }
-
+Launch too_large(Vectors) {
+  auto scratch = std::make_shared<DeviceBytes>(std::size_t{1} << 50);
+  return [scratch](Stream) {};
+}
+Launch wrong(Vectors v) {
+  return [v](Stream s) { wrong_at_the_end<<<1024, threads, 0, s>>>(v); };
+}
 /// The second half in another stream, which nobody waits for.
 Launch half_aside(Vectors v) {
   auto other = std::make_shared<OwnedStream>();
@@ -158,46 +143,29 @@ Launch half_aside(Vectors v) {
   };
 }
 
+bool register_probe(const char* name,
+                    const std::vector<std::pair<Strategy, ConfigOf<Vectors>>>& variants,
+                    bool poisons = true) {
+  register_app(std::make_unique<ProbeApp>(name));
+  register_instance_factory(name, [poisons](const Parameters& p, std::uint64_t seed) {
+    return std::make_unique<ProbeInstance>(p.integer("n"), seed, poisons);
+  });
+  for (const auto& [strategy, config] : variants) {
+    register_variant<Vectors>(name, strategy, {config});
+  }
+  return true;
+}
+
 const bool registered =
-    register_app(std::make_unique<ProbeApp>("pace")) &&
-    register_instance_factory("pace", make_instance) &&
-    register_variant<Vectors>("pace", Strategy::baseline, {config("iso", scale, 0)}) &&
-    register_variant<Vectors>("pace", Strategy::overlap, {config("iso", scale, 0.03)}) &&
-    register_app(std::make_unique<ProbeApp>("trouble")) &&
-    register_instance_factory("trouble", make_instance) &&
-    register_variant<Vectors>("trouble", Strategy::baseline, {config("iso", scale, 0)}) &&
-    register_variant<Vectors>("trouble", Strategy::register_bypass,
-                              {config("iso", reinterpret_cast<const void*>(fault),
-                                      [](Vectors v) -> Launch {
-                                        return [v](Stream s) { fault<<<1, threads, 0, s>>>(v); };
-                                      })}) &&
-    register_variant<Vectors>("trouble", Strategy::overlap,
-                              {config("iso", reinterpret_cast<const void*>(hang),
-                                      [](Vectors v) -> Launch {
-                                        return [v](Stream s) { hang<<<1, 1, 0, s>>>(v.y); };
-                                      })}) &&
-    register_variant<Vectors>("trouble", Strategy::drop_off,
-                              {config("iso", reinterpret_cast<const void*>(scale),
-                                      [](Vectors) -> Launch {
-                                        auto scratch =
-                                            std::make_shared<DeviceBytes>(std::size_t{1} << 50);
-                                        return [scratch](Stream) {};
-                                      })}) &&
-    register_variant<Vectors>("trouble", Strategy::tma,
-                              {config("iso", reinterpret_cast<const void*>(wrong_at_the_end),
-                                      [](Vectors v) -> Launch {
-                                        return [v](Stream s) {
-                                          wrong_at_the_end<<<1024, threads, 0, s>>>(v);
-                                        };
-                                      })}) &&
-    register_app(std::make_unique<ProbeApp>("careless")) &&
-    register_instance_factory("careless", make_careless_instance) &&
-    register_variant<Vectors>("careless", Strategy::baseline, {config("iso", scale, 0)}) &&
-    register_app(std::make_unique<ProbeApp>("aside")) &&
-    register_instance_factory("aside", make_instance) &&
-    register_variant<Vectors>("aside", Strategy::baseline, {config("iso", scale, 0)}) &&
-    register_variant<Vectors>("aside", Strategy::overlap,
-                              {config("iso", reinterpret_cast<const void*>(scale), half_aside)});
+    register_probe("pace", {{Strategy::baseline, scaling()}, {Strategy::overlap, scaling(0.03)}}) &&
+    register_probe("trouble", {{Strategy::baseline, scaling()},
+                               {Strategy::register_bypass, config(fault, faulting)},
+                               {Strategy::overlap, config(hang, hanging)},
+                               {Strategy::drop_off, config(scale, too_large)},
+                               {Strategy::tma, config(wrong_at_the_end, wrong)}}) &&
+    register_probe("careless", {{Strategy::baseline, scaling()}}, false) &&
+    register_probe(
+        "aside", {{Strategy::baseline, scaling()}, {Strategy::overlap, config(scale, half_aside)}});
 
 }  // namespace
 }  // namespace amasia

@@ -3,8 +3,6 @@
 //
 // The faults of mutants.hpp repeat themselves in every tile and iteration. The others happen once:
 // in one pixel of one iteration, or in the sums of one.
-#include <vector>
-
 #include "apps/srad/iso.cuh"
 #include "tests/gpu/mutants.hpp"
 

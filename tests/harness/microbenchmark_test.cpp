@@ -1,17 +1,13 @@
 #include "harness/microbenchmark.hpp"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/report/report.hpp"
 #include "harness/session/completion.hpp"
-#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -48,13 +44,12 @@ const bool registered =
         {"probe/second", "What else?", "So, too.", two_points, {}, asked_points});
 
 TEST(Microbenchmarks, MistakesOfARegistrationAreErrors) {
-  EXPECT_THROW(register_microbenchmark({"probe/first", "Again?", "m", two_points, {}}),
-               std::logic_error);
-  EXPECT_THROW(register_microbenchmark({"nofolder", "What?", "m", two_points, {}}),
-               std::logic_error);
-  EXPECT_THROW(register_microbenchmark({"a/b", "No question", "m", two_points, {}}),
-               std::logic_error);
-  EXPECT_THROW(register_microbenchmark({"a/b", "What?", "m", {}, {}}), std::logic_error);
+  for (const Microbenchmark& wrong : {Microbenchmark{"probe/first", "Again?", "m", two_points},
+                                      Microbenchmark{"nofolder", "What?", "m", two_points},
+                                      Microbenchmark{"a/b", "No question", "m", two_points},
+                                      Microbenchmark{"a/b", "What?", "m", {}}}) {
+    EXPECT_THROW(register_microbenchmark(wrong), std::logic_error) << wrong.question;
+  }
 }
 
 TEST(Points, MustBeCompleteAndDifferent) {
@@ -129,7 +124,7 @@ TEST(Points, OfTraitsThatAUserNamesAreInPlaceOfItsOwn) {
 MicrobenchmarkResult proved(CodeEvidence code,
                             const std::vector<Point>& points = two_points({}, Scope::full)) {
   MicrobenchmarkResult result = measured();
-  summarise(result, 0.95);
+  recompute(result, 0.95);
   Completion({}, {}, std::move(code)).complete(result, points);
   return result;
 }

@@ -1,12 +1,5 @@
 #include "harness/nvml.hpp"
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <map>
-#include <string>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

@@ -1,11 +1,7 @@
-#include <gtest/gtest.h>
-
-#include <set>
-
-#include "harness/app.hpp"
 #include "harness/parameters.hpp"
+#include "harness/app.hpp"
 #include "harness/words.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

@@ -1,16 +1,9 @@
 #include "harness/registry.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <random>
-#include <stdexcept>
-
 #include "harness/ceiling.hpp"
 #include "harness/results/provenance.hpp"
-#include "tests/files.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -25,7 +18,7 @@ const bool registered = [] {
   register_variant(variant_to_plan("alpha", "cub", true));
   std::vector<std::string> strategies;
   for (const StrategyTraits& traits : strategy_traits) strategies.emplace_back(traits.name);
-  std::shuffle(strategies.begin(), strategies.end(), std::mt19937(7));
+  std::ranges::shuffle(strategies, std::mt19937(7));
   for (const std::string& strategy : strategies)
     register_variant(variant_to_plan("alpha", strategy));
   register_variant(variant_to_plan("zeta", "baseline"));

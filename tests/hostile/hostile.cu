@@ -1,5 +1,5 @@
 // Implementations of y = f(x) that would look right, or fast, without being it. What must become of
-// each is in try_all.py. They are compiled for a GPU, and for the stub device as C++.
+// each is in test_hostile.py. They are compiled for a GPU, and for the stub device as C++.
 #include "tests/hostile/device.hpp"
 
 #include <cstdio>

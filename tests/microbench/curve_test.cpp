@@ -1,13 +1,7 @@
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-#include <stdexcept>
-#include <vector>
-
 #include "microbench/curve.hpp"
 #include "microbench/memory/pattern.hpp"
 #include "microbench/memory/persistence.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

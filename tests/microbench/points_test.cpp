@@ -1,20 +1,14 @@
 // The points of every microbenchmark in the build, on GPUs that are not here: complete, the same
 // when asked twice, and where the comparisons with published figures look for them.
-#include <gtest/gtest.h>
-
 #include <link.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <map>
-#include <sstream>
-#include <string>
 
 #include "harness/evidence/evidence.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/text/file.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -69,12 +63,12 @@ TEST(Points, AreWhereTheInventoryLooks) {
       // One row that says that this machine has no second GPU, or none.
       if (points.size() == 1 && !points[0].unsupported.empty()) continue;
       for (const Coordinates& at : taken) {
-        EXPECT_TRUE(std::any_of(points.begin(), points.end(),
-                                [&](const Point& p) {
-                                  return std::all_of(at.begin(), at.end(), [&](const auto& w) {
-                                    return value_of(p.at, w.first) == w.second;
-                                  });
-                                }))
+        EXPECT_TRUE(std::ranges::any_of(points,
+                                        [&](const Point& p) {
+                                          return std::ranges::all_of(at, [&](const auto& w) {
+                                            return value_of(p.at, w.first) == w.second;
+                                          });
+                                        }))
             << row.id << ": " << name << " " << to_string(at);
       }
     }

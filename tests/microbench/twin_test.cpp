@@ -1,17 +1,9 @@
 // The twin: the traits of a kernel, the shape of its tiles, and how many blocks an SM has.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <numeric>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "harness/parameters.hpp"
 #include "harness/text/json_file.hpp"
 #include "microbench/twin/geometry.hpp"
 #include "microbench/twin/traits.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia::twin {
 namespace {
@@ -27,14 +19,12 @@ std::string complaint(const Coordinates& asked) {
 }
 
 TEST(Traits, AreReadBackAsTheyAreWritten) {
-  Traits t;
-  t.rows = 32;
-  t.layout = static_cast<std::int64_t>(Layout::box);
-  t.halo = 4;
-  t.reads = 9;
-  t.chain = 1;
-  t.out_bytes = 1024;
-  const Coordinates at = coordinates_of(t);
+  const Coordinates at = coordinates_of({.rows = 32,
+                                         .layout = static_cast<std::int64_t>(Layout::box),
+                                         .halo = 4,
+                                         .out_bytes = 1024,
+                                         .reads = 9,
+                                         .chain = 1});
   EXPECT_EQ(value_of(at, "layout"), "box");
   EXPECT_EQ(value_of(at, "chain"), "dependent");
   EXPECT_EQ(coordinates_of(traits_from(at)), at);

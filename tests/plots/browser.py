@@ -91,8 +91,7 @@ def look(page: Path, script: str, width: int = 1280, height: int = 900) -> tuple
     """(what ``script`` returned, the console) of a page in a window of that size. The script may
     ``await openAll()``, which opens every fold and draws what is in it; ``all(selector, within)``
     is a list."""
-    text = page.read_text(encoding="utf-8")
-    before, after = text.rsplit("</body>", 1)
+    before, after = page.read_text(encoding="utf-8").rsplit("</body>", 1)
     probed = page.with_name(f"probed-{page.name}")
     probe = _PROBE.replace("SCRIPT", script)
     probed.write_text(f"{before}{probe}</body>{after}", encoding="utf-8")
@@ -102,16 +101,12 @@ def look(page: Path, script: str, width: int = 1280, height: int = 900) -> tuple
     return json.loads(html.unescape(found[-1])), _console(run)
 
 
-def screenshot(page: Path, out: Path, width: int, height: int, *arguments: str) -> list[str]:
-    """Writes what a window of that size shows; returns the console. Of a page below LEAST_WIDTH
-    the picture is that wide, with the page at its left."""
-    run = _run(page, width, height, f"--screenshot={out}", *arguments)
-    assert out.is_file(), run.stderr[-2000:]
-    return _console(run)
-
-
-def printed(page: Path, out: Path) -> list[str]:
-    """Writes the page as PDF, as it would be printed; returns the console."""
-    run = _run(page, 1400, 900, f"--print-to-pdf={out}", "--no-pdf-header-footer")
+def written(
+    page: Path, option: str, out: Path, *arguments: str, width: int = 1400, height: int = 900
+) -> list[str]:
+    """Writes what a window of that size shows ("screenshot"), or the page as it would be printed
+    ("print-to-pdf"); returns the console. A picture of a page below LEAST_WIDTH is that wide, with
+    the page at its left."""
+    run = _run(page, width, height, f"--{option}={out}", *arguments)
     assert out.is_file(), run.stderr[-2000:]
     return _console(run)

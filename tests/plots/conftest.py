@@ -1,22 +1,15 @@
 """Fixtures of the tests of the analysis: result files with planted times, loaded once."""
 
 import contextlib
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import planted
 import pytest
 
-# From wherever pytest was started, and for the modules beside this one.
-for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().parent):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
-import planted  # noqa: E402
-
-from plots.data.load import Results, load  # noqa: E402
-from plots.tree import ROOT  # noqa: E402
+from plots.data.load import Results, load
+from plots.tree import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -70,8 +63,7 @@ def write_page() -> Callable[..., Path]:
 
 @pytest.fixture
 def save(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a document under a name, as if it had been measured like this, and returns its path;
-    a text as it is."""
+    """Writes a document as if it had been measured so, or a text as it is; returns the path."""
 
     def write(document: Any, name: str = "result.json") -> Path:
         path = tmp_path / name
@@ -114,11 +106,8 @@ def two_gpus(save: Callable[..., Path]) -> Callable[..., tuple[Results, Results]
     def make(factor: float = 2.0, **old_options: Any) -> tuple[Results, Results]:
         size = {"n": 512}
         new = planted.document([planted.group("nw", size, 1.0, seed=1)])
-        old = planted.document(
-            [planted.group("nw", size, factor, seed=2, **old_options)],
-            gpu=planted.A100,
-            ceiling_scale=0.4,
-        )
+        group = planted.group("nw", size, factor, seed=2, **old_options)
+        old = planted.document([group], gpu=planted.A100, ceiling_scale=0.4)
         return load([save(new, "new.json")]), load([save(old, "old.json")])
 
     return make

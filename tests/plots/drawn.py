@@ -37,10 +37,6 @@ def texts(figure):
     return [t.get_text() for ax in figure.axes for t in ax.texts]
 
 
-def heading(figure):
-    return figure.get_suptitle()
-
-
 def bars(ax):
     """(label, x, y, ends of the interval, filled) of every point with an interval."""
     found = []
@@ -71,8 +67,7 @@ _TOUCHING = 0.7  # points that the boxes of two texts may share: they reach beyo
 
 
 def faults_of(figure: Figure) -> list[str]:
-    """What hinders reading: texts too small, on each other or cut off, a legend on data, panels
-    without room."""
+    """What hinders reading: texts too small, cut off or on each other, legends on data, no room."""
     texts = _drawn(figure)
     return [
         *_small(texts),

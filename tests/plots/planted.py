@@ -3,7 +3,6 @@ to its header, a row and a kernel. What follows from times is computed as the ha
 (harness/conclusions/recomputed.cpp, claim.cpp)."""
 
 import copy
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
@@ -15,6 +14,7 @@ from plots.data import schema, sessions
 from plots.statistics.claims import NOT_RESOLVED, WITHIN_NOISE
 from plots.statistics.intervals import corrected_confidence, median_interval
 from plots.tree import ROOT
+from tests import process
 
 Record = dict[str, Any]
 
@@ -489,17 +489,13 @@ def paper_like() -> Record:
                     seed=10 + i, throttled=3 if i else 0, **modes,
                 )  # fmt: skip
                 groups.append(g)
+    best = {row["variant"]: row for row in groups[1]["rows"] if row["role"] == "best"}
     for strategy, status, reason in (
         ("drop_off", "failed", "output differs from the reference: 7 of 1000 elements"),
         ("tma", "crashed", "an illegal memory access was encountered"),
         ("dsm", "skipped", "needs sm_90, this GPU is sm_80"),
     ):
-        row = next(
-            row
-            for row in groups[1]["rows"]
-            if (row["variant"], row["role"]) == (f"hotspot/{strategy}", "best")
-        )
-        fail(row, status, reason)
+        fail(best[f"hotspot/{strategy}"], status, reason)
     groups[1]["warnings"] = ["3 samples were throttled; cool the GPU or lower its load and repeat."]
     return document(groups)
 
@@ -552,8 +548,7 @@ def measured(*microbenchmarks: Record, **options: Any) -> Record:
 
 
 def memory_like(**options: Any) -> Record:
-    """Latencies of three levels, one of them skipped, and a microbenchmark with nothing to
-    measure."""
+    """Latencies of three levels, one of them skipped; a microbenchmark that measured nothing."""
     latencies = [
         micro_row({"method": "luo", "level": level, "stride": stride, "link": "index"}, value)
         for level, stride, value in (
@@ -598,9 +593,7 @@ _STALLS = {
 
 def counters(stalls: Mapping[str, float] | None = None, **changes: float | None) -> Record:
     """Counters like _COUNTED but for ``changes``; None is what was not counted."""
-    values: Record = {name: None for name in schema.scalars("counters")}
-    values |= _COUNTED
-    values |= changes
+    values = {**dict.fromkeys(schema.scalars("counters")), **_COUNTED, **changes}
     return {**values, "stalls": dict(_STALLS if stalls is None else stalls)}
 
 
@@ -652,7 +645,7 @@ def _packed(row: Record, kernels: list[Any]) -> Record:
 
 
 def sealed(document_: Record) -> str:
-    """The text of a file: behind the first line what its digest is of."""
+    """The text of a file."""
     kernels: list[Any] = []
     packed = dict(document_)
     if document_["schema"] == SAMPLE["schema"]:
@@ -663,14 +656,4 @@ def sealed(document_: Record) -> str:
                 for part in document_[name]
             ]
         packed["kernels"] = kernels
-    return sealed_as_it_is(packed)
-
-
-def sealed_as_it_is(document_: Record) -> str:
-    """The same of a document that is of format 5 already, whatever it holds."""
-    first = {name: document_.get(name) for name in ("schema", "version")}
-    rest = {name: of for name, of in document_.items() if name not in (*first, "digest")}
-    text = json.dumps(rest, separators=(",", ":"))[1:-1] + "\n}\n"
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    begin = json.dumps(first, separators=(",", ":"))[:-1]
-    return f'{begin},"digest":"sha256:{digest}",\n{text}'
+    return process.sealed(packed)

@@ -52,8 +52,7 @@ def _series(rng: np.random.Generator, kept: float, shape: tuple[int, ...]) -> np
 def noise_of(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> Noise:
     kind = NOISES[name]
     if isinstance(kind, float):
-        values = _series(rng, kind, shape)
-        return Noise(values, np.zeros(shape), 1.0)
+        return Noise(_series(rng, kind, shape), np.zeros(shape), 1.0)
     place = (np.arange(shape[-1]) + 0.5) / shape[-1] - 0.5
     sign = rng.choice([-_MOVED, _MOVED], size=(*shape[:-1], 1))
     if kind == "drift":
@@ -105,9 +104,7 @@ def claims_of(ratios: np.ndarray) -> np.ndarray:
     claims = np.where(resolved, np.where(middle > 1, 1, -1), 0)
     claims[:, 0] = 0
     for group, comparison in np.argwhere(claims):
-        control = {
-            "low": low[group, 0], "high": high[group, 0], "resolved": resolved[group, 0],
-        }  # fmt: skip
+        control = {"low": low[group, 0], "high": high[group, 0], "resolved": resolved[group, 0]}
         if within_noise(control, middle[group, comparison]):
             claims[group, comparison] = 0
     return claims

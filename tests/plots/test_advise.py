@@ -1,12 +1,15 @@
 """Advice: the best resolved strategy, its price, schedule and movement, tables of all schedules."""
 
+import re
+
 import planted
 import pytest
 
 from plots.advice.advise import advise, by_mode, from_size_on
-from plots.data.strategies import code_lines, involved_lines
+from plots.data.strategies import STRATEGIES, built_variants, code_lines, involved_lines
 from plots.judge.gains import gains_of
 from plots.report.cross_matrix import table_of, without_time
+from plots.tree import ROOT
 
 MODE = {"cache": "cold", "launch": "stream"}
 
@@ -108,14 +111,12 @@ def test_a_mode_of_arithmetic_is_no_size(load_groups):
         group["key"]["size"]["mode"] = mode
         return group
 
-    found = advise(
-        load_groups(
-            of(256, "fp32", winners("overlap")),
-            of(512, "bf16", winners()),
-            of(1024, "fp32", winners("tma")),
-        )
+    results = load_groups(
+        of(256, "fp32", winners("overlap")),
+        of(512, "bf16", winners()),
+        of(1024, "fp32", winners("tma")),
     )
-    blocks = by_mode(found)
+    blocks = by_mode(advise(results))
     assert [(block[0].kind, len(block)) for block in blocks] == [("mode=bf16", 1), ("mode=fp32", 2)]
     assert from_size_on(blocks[1]) == "tma is the choice from n=1024 mode=fp32 on."
 
@@ -155,19 +156,15 @@ def test_the_overall_speed_up_decides_and_what_it_consists_of_is_said(load_group
 
 
 def test_a_gain_that_baseline_does_not_have_by_the_schedule_is_the_strategys(load_groups):
-    """Where baseline loses by the schedule, all of a resolved overall gain is movement, resolved by
-    itself or not."""
+    """Where baseline loses by the schedule, all of a resolved overall gain is movement."""
     group = divided(tma=("tall", 0.98, 1.19, 1.17))
     for c in group["comparisons"]:
         if (c["variant"], c["role"]) == ("nw/tma", "matched"):
             c["verdict"] = c["claim"] = "not resolved"
             c["speedup"]["resolved"] = False
-    results = load_groups(group)
-    for name in ("claim", "run_claim"):
-        c = results.comparisons
-        results.comparisons.loc[(c["strategy"] == "tma") & (c["role"] == "matched"), name] = (
-            "not resolved"
-        )
+    c = (results := load_groups(group)).comparisons
+    matched = (c["strategy"] == "tma") & (c["role"] == "matched")
+    c.loc[matched, ["claim", "run_claim"]] = "not resolved"
     (a,) = advise(results)
     assert (a.outcome, a.strategy) == ("faster", "tma")
     assert "0.98 schedule × 1.19 [1.18, 1.20] movement (not resolved)" in a.sentence()
@@ -216,9 +213,8 @@ def test_a_gain_of_the_schedule_alone_is_no_advice(load_groups):
         "schedule; overlap ran 1.20× [1.19, 1.21] faster, 1.20 schedule × 1.001"
     )
     assert any("movement is not shown to gain" in remark for remark in a.remarks)
-    assert from_size_on([a]) == (
-        "At the largest size (n=64) no strategy was found to gain by movement."
-    )
+    told = "At the largest size (n=64) no strategy was found to gain by movement."
+    assert from_size_on([a]) == told
     (b,) = advise(load_groups(divided(overlap=("tall", 1.3, 0.9, 1.0))))
     assert b.outcome == "schedule" and any(r.endswith(", slower") for r in b.remarks)
 
@@ -237,14 +233,9 @@ def test_the_gain_with_baselines_schedule_is_told_and_a_bad_choice_of_the_tuner(
 # --- Total gain = schedule gain x movement gain ---------------------------------------------------
 
 
-@pytest.fixture
-def gains(load_groups):
-    """Strategy -> its gain, in the planted group."""
+def test_each_part_is_the_comparison_that_it_should_be(load_groups):
     results = load_groups(planted.matched_group("nw", {"n": 64}, 1.0))
-    return {gain.strategy: gain for gain in gains_of(results)}
-
-
-def test_each_part_is_the_comparison_that_it_should_be(gains):
+    gains = {gain.strategy: gain for gain in gains_of(results)}
     assert list(gains) == ["register_bypass", "overlap", "drop_off", "tma", "dsm"]
     for name, (schedule, by_schedule, by_movement, at_baseline) in planted.DIVIDED.items():
         gain = gains[name]
@@ -262,9 +253,8 @@ def test_each_part_is_the_comparison_that_it_should_be(gains):
 
 def test_a_matched_gain_inside_the_noise_is_not_claimed(load_groups):
     divided = {"tma": ("tall", 1.2, 1.002, 1.0)}  # the A/A interval reaches to 1.0034
-    (gain,) = gains_of(
-        load_groups(planted.matched_group("nw", {"n": 64}, 1.0, divided=divided, half=0.001))
-    )
+    group = planted.matched_group("nw", {"n": 64}, 1.0, divided=divided, half=0.001)
+    (gain,) = gains_of(load_groups(group))
     assert gain.by_movement.low > 1 and gain.by_movement.claim == "within A/A noise"
     assert gain.nature == "not resolved"
 
@@ -272,14 +262,12 @@ def test_a_matched_gain_inside_the_noise_is_not_claimed(load_groups):
 def test_without_the_rows_that_tell_there_is_no_gain(load_groups, paper):
     assert gains_of(paper) == []
     group = planted.matched_group("nw", {"n": 64}, 1.0)
+    gone = ("nw/baseline", "tall", "matched")
     group["rows"] = [
-        r
-        for r in group["rows"]
-        if (r["variant"], r.get("schedule"), r["role"]) != ("nw/baseline", "tall", "matched")
+        r for r in group["rows"] if (r["variant"], r.get("schedule"), r["role"]) != gone
     ]
-    assert [g.strategy for g in gains_of(load_groups(group))] == [
-        "register_bypass", "drop_off", "dsm",
-    ]  # fmt: skip
+    found = [g.strategy for g in gains_of(load_groups(group))]
+    assert found == ["register_bypass", "drop_off", "dsm"]
 
 
 # --- Who is fastest with which schedule -----------------------------------------------------------
@@ -326,9 +314,8 @@ def test_cells_without_a_time_say_why_once(load_groups):
         ("dsm declines: nothing to share", ["iso", "wide"]),
         ("dsm skipped: needs sm_90, this GPU is sm_80", ["tall"]),
     ]
-    assert t.sentence().endswith(
-        "no other strategy has a time. dsm runs with no schedule: nothing to share."
-    )
+    told = "no other strategy has a time. dsm runs with no schedule: nothing to share."
+    assert t.sentence().endswith(told)
     assert t.strategies == ("baseline",) and t.never_ran == ("dsm",)
 
 
@@ -346,9 +333,8 @@ def test_schedules_that_run_with_no_strategy_are_a_sentence_and_no_columns(load_
         },
     )
     assert t.schedules == ("iso",) and t.left_out == ("a", "b", "c")
-    assert t.sentence().endswith(
-        f"3 of 4 schedules run with no strategy: {OTHER} (2); too large (1)."
-    )
+    told = f"3 of 4 schedules run with no strategy: {OTHER} (2); too large (1)."
+    assert t.sentence().endswith(told)
     assert len(t.cells) == 12  # nothing is lost
     assert without_time(t) == [
         (f"baseline, dsm skipped: {OTHER}", ["a", "b"]),
@@ -357,3 +343,33 @@ def test_schedules_that_run_with_no_strategy_are_a_sentence_and_no_columns(load_
         ("baseline, tma skipped: too large", ["c"]),
         ("dsm declines: own", ["c"]),
     ]
+
+
+# --- Strategies, and the lines of their code ------------------------------------------------------
+
+
+def test_the_same_table_as_the_header():
+    header = (ROOT / "variants" / "strategy.hpp").read_text(encoding="utf-8")
+    rows = re.findall(r'\{"(\w+)",\s*(\d+),\s*(\d+),\s*\{', header)
+    assert [(s.name, s.runs_from, s.native_from) for s in STRATEGIES] == [
+        (name, int(runs), int(native)) for name, runs, native in rows
+    ]
+
+
+def test_lines_of_code_and_of_all_that_is_included_of_the_app_and_of_the_ways_to_move(tmp_path):
+    files = {
+        "apps/nw/tma.cu": '#include "apps/nw/kernel.cuh"\n#include "harness/app.hpp"\n\nint a;\n',
+        "apps/nw/kernel.cuh": '  // why\n#include "variants/ring.hpp"\n#include <cmath>\nint b;\n',
+        "apps/nw/helper.cu": "",
+        "apps/nw/unused.cuh": "int c;\n",
+        "variants/ring.hpp": '#include "apps/nw/kernel.cuh"\nint d;\n\nint e;  // here\n',
+        "harness/app.hpp": "int f;\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert code_lines("apps/nw/tma.cu", tmp_path) == 3
+    assert involved_lines("apps/nw/tma.cu", tmp_path) == 3 + 3 + 3
+    assert code_lines("apps/nw/cublas.cu", tmp_path) is None
+    assert involved_lines("apps/nw/cublas.cu", tmp_path) is None
+    assert built_variants(tmp_path) == {"nw/tma"}

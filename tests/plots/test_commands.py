@@ -23,6 +23,8 @@ from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
 from tests import process
 
+MEMORY = ROOT / "results" / "h200" / "memory.json.gz"
+
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_a_figure_is_written(ran, paper_file, tmp_path, suffix):
@@ -35,14 +37,12 @@ def test_a_figure_is_written(ran, paper_file, tmp_path, suffix):
     ("arguments", "ignored"),
     [
         (["balance", "--gpu", "NVIDIA H200", "--app", "nw"], "--gpu, --app"),
-        (["latency", "{memory}", "--cache", "hot", "--launch", "graph"], "--cache, --launch"),
+        (["latency", MEMORY, "--cache", "hot", "--launch", "graph"], "--cache, --launch"),
     ],
 )
 def test_a_choice_that_changes_nothing_in_a_figure_is_refused(ran, tmp_path, arguments, ignored):
-    places = {"memory": ROOT / "results" / "h200" / "memory.json.gz"}
     out = tmp_path / "x.svg"
-    given = [a.format(**places) for a in arguments]
-    err = ran(2, "figure", *given, "-o", out).err
+    err = ran(2, "figure", *arguments, "-o", out).err
     assert not out.exists()
     assert err == f"plots: the figure {arguments[0]} shows the same whatever {ignored} says\n"
 
@@ -74,13 +74,10 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(ran, tmp_path, arg
 def test_mistakes_are_one_line_and_status_2(ran, paper_file, tmp_path, save, arguments, line):
     empty = tmp_path / "empty"
     empty.mkdir()
-    places = {
-        "paper": paper_file,
-        "empty": empty,
-        "absent": tmp_path / "absent",
-        "version": save('{"schema": "amasia-result", "version": 9}', "version.json"),
-        "groupless": save(planted.document([]), "groupless.json"),
-    }
+    version = save('{"schema": "amasia-result", "version": 9}', "version.json")
+    groupless = save(planted.document([]), "groupless.json")
+    places = {"paper": paper_file, "empty": empty, "absent": tmp_path / "absent",
+              "version": version, "groupless": groupless}  # fmt: skip
     out, err = ran(2, *(a.format(**places) for a in arguments))
     assert out == ""
     assert err.startswith("plots: ") and line in err and err.count("\n") == 1
@@ -112,25 +109,21 @@ def test_notes_of_a_kind_are_one_line_where_they_are_many(ran, save, count, said
 # Where it is written
 
 
-def page(memory_file, out):
-    return main(["reproduction", str(memory_file), "-o", str(out)])
-
-
 @pytest.mark.parametrize("there", [True, False], ids=["file", "nothing"])
-def test_of_a_link_the_target_is_written(capsys, memory_file, tmp_path, there):
+def test_of_a_link_the_target_is_written(ran, memory_file, tmp_path, there):
     target, link, second = tmp_path / "t" / "page.md", tmp_path / "link.md", tmp_path / "second.md"
     target.parent.mkdir()
     if there:
         target.write_text("old", encoding="utf-8")
     link.symlink_to("t/page.md")  # relative to where it stands
     second.symlink_to(link)
-    assert page(memory_file, second) == 0
+    ran(0, "reproduction", memory_file, "-o", second)
     assert link.is_symlink() and second.is_symlink() and not target.is_symlink()
     assert target.read_text(encoding="utf-8").startswith("# What of the source documents")
     assert [path.name for path in target.parent.iterdir()] == ["page.md"]
 
 
-def test_what_is_no_file_is_written_in_place(capsys, memory_file, tmp_path):
+def test_what_is_no_file_is_written_in_place(ran, memory_file, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     read = []
@@ -139,12 +132,12 @@ def test_what_is_no_file_is_written_in_place(capsys, memory_file, tmp_path):
         daemon=True,  # it waits for ever where nobody writes
     )
     reader.start()
-    status = page(memory_file, fifo)
+    ran(0, "reproduction", memory_file, "-o", fifo)
     if not stat.S_ISFIFO(fifo.lstat().st_mode):  # replaced: nobody writes to it any more
         fifo.unlink()
         pytest.fail("the FIFO was replaced")
     reader.join(timeout=60)
-    assert status == 0 and read[0].startswith("# What of the source documents")
+    assert read[0].startswith("# What of the source documents")
 
 
 def _program(*arguments, **given):
@@ -180,13 +173,11 @@ needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev
 
 
 @needs_full
-def test_a_full_device_is_a_line_and_stays_a_device(capsys, memory_file, tmp_path):
+def test_a_full_device_is_a_line_and_stays_a_device(ran, memory_file, tmp_path):
     link = tmp_path / "full"  # so that nothing in /dev is at stake
     link.symlink_to("/dev/full")
-    assert page(memory_file, link) == 2
-    assert (
-        capsys.readouterr().err == f"plots: {link}: cannot be written (No space left on device)\n"
-    )
+    said = ran(2, "reproduction", memory_file, "-o", link).err
+    assert said == f"plots: {link}: cannot be written (No space left on device)\n"
     assert link.is_symlink() and stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
@@ -207,8 +198,7 @@ def test_a_closed_stdout_is_a_line_and_a_reader_that_left_is_none(memory_file):
 
     closed = process.run("bash", "-c", f"{command} >&-", cwd=ROOT, status=5)
     assert closed.stderr == "plots: stdout cannot be written: it is closed\n"
-    text = f"set -o pipefail; {command} | head -1"
-    left = process.run("bash", "-c", text, cwd=ROOT, status=0)
+    left = process.run("bash", "-c", f"set -o pipefail; {command} | head -1", cwd=ROOT, status=0)
     assert left.stderr == "" and left.stdout.count("\n") == 1
 
 
@@ -225,16 +215,12 @@ def test_a_gpu_is_known_by_a_part_of_its_name():
 # --- Of each command ------------------------------------------------------------------------------
 
 
-def help_of(command, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("command", load_commands().values(), ids=lambda command: command.name)
 def test_help_has_defaults_exit_status_and_two_examples_that_parse(command, capsys):
-    text = help_of(command.name, capsys)
+    with pytest.raises(SystemExit) as ended:
+        main([command.name, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
     assert (ROOT / "plots" / "commands" / f"{command.name}.py").is_file()
     assert text.count(f"  python -m plots {command.name}") == 2
     for status in command.statuses:
@@ -260,7 +246,6 @@ def test_expect_takes_the_older_first_and_says_when_it_looks_reversed(ran):
 
 
 # --- Wherever that is: locale, encoding, home, foreign files --------------------------------------
-
 
 RESULT = planted.document([planted.group("nw", {"n": 512}, 1.0)])
 

@@ -53,12 +53,11 @@ def value(found, name, quantity="time"):
     return one
 
 
-def set_clock(clock):
+def set_clock(clock, of="nw/tma"):
     def change(document):
-        for group in document["groups"]:
-            for row in group["rows"]:
-                if row["variant"] == "nw/tma":
-                    row["samples"]["sm_clock_mhz"] = [clock] * len(row["samples"]["time_ms"])
+        for row in document["groups"][0]["rows"]:
+            if row["variant"].startswith(of):
+                row["samples"]["sm_clock_mhz"] = [clock] * len(row["samples"]["time_ms"])
 
     return change
 
@@ -136,12 +135,9 @@ def test_the_likely_cause_is_named(run, change, cause):
 
 
 def test_a_clock_that_moves_both_alike_is_no_cause_of_their_ratio(run):
-    def all_slow(document):
-        for row in document["groups"][0]["rows"]:
-            row["samples"]["sm_clock_mhz"] = [1584.0] * len(row["samples"]["time_ms"])
-
     factor = lambda row: 1.25 * (1.1 if row["variant"] == "nw/tma" else 1)  # noqa: E731
-    found = compare(run("new", factor, all_slow), run("old", change=set_clock(1980.0)))
+    new = run("new", factor, set_clock(1584.0, of="nw/"))
+    found = compare(new, run("old", change=set_clock(1980.0)))
     assert "SM clock" not in value(found, "nw/tma (best) over nw/baseline", "speed-up").cause
     assert "SM clock 1584 MHz" in value(found, "nw/tma (best)").cause
 
@@ -210,22 +206,20 @@ def test_most_times_of_unchanged_code_that_moved_are_the_machine(run):
     assert mean == pytest.approx(2, rel=2e-3)
 
 
-def sessions_of(run, gpus, spread=2e-3):
-    """Results of several sessions, the i-th on gpus[i], each slower by ``spread``."""
+def sessions_of(run, gpus):
+    """Results of several sessions, the i-th on gpus[i], each slower by two promille."""
 
-    def make(place):
+    def make(place, gpu):
         def change(document):
-            document["provenance"]["device"]["uuid_hash"] = gpus[place]
+            document["provenance"]["device"]["uuid_hash"] = gpu
             document["provenance"]["date_utc"] = f"2026-11-2{place}T00:00:00Z"
 
-        return run(f"s{place}", lambda row: scattered(row) * (1 + spread * place), change)
+        return run(f"s{place}", lambda row: scattered(row) * (1 + 2e-3 * place), change)
 
-    found = [make(place) for place in range(len(gpus))]
-    for other in found[1:]:
-        for row in other.sessions.found.values():
-            for measured in row:
-                found[0].sessions.add(measured)
-    return found[0]
+    first, *others = (make(place, gpu) for place, gpu in enumerate(gpus))
+    for measured in (m for of in others for row in of.sessions.found.values() for m in row):
+        first.sessions.add(measured)
+    return first
 
 
 @pytest.mark.parametrize(
@@ -236,8 +230,7 @@ def sessions_of(run, gpus, spread=2e-3):
     ],
 )
 def test_sessions_tell_how_far_rows_move(run, gpus, now, low, high):
-    old = sessions_of(run, gpus)
-    found = compare(run(now, tma(1.2)), old)
+    found = compare(run(now, tma(1.2)), sessions_of(run, gpus))
     tma_ = value(found, "nw/tma (best)")
     assert tma_.knows == "between runs" and tma_.outcome is Outcome.SLOWER
     assert low < value(found, "nw/overlap (best)").ratio * 1.0 < high + 0.01
@@ -264,33 +257,6 @@ def test_other_sessions_add_what_they_know(run):
     assert not found.of(Outcome.FASTER, Outcome.SLOWER)
 
 
-@pytest.fixture
-def points(save):
-    """A microbenchmark with a latency, a bandwidth and a capacity, each ``factor`` times as large,
-    of so many samples."""
-
-    def make(name, factor, samples=3):
-        document = planted.memory_like()
-        of_latency = next(m for m in document["microbenchmarks"] if m["rows"])
-        rows = [
-            planted.micro_row({"level": level}, value * factor, quantity, unit)
-            for level, value, quantity, unit in (
-                ("l1", 41.0, "latency", "cycles"), ("l2", 4500.0, "bandwidth", "GB/s"),
-            )
-        ]  # fmt: skip
-        for row in rows:
-            row["larger_is_better"] = row["unit"] == "GB/s"
-            if samples == 1:
-                row["samples"] = {n: of[:1] for n, of in row["samples"].items()}
-                row["value"].update(n=1, coverage=0.0)
-        of_latency.update(rows=rows, findings=[])
-        document["microbenchmarks"] = [of_latency]
-        document["provenance"]["device"]["uuid_hash"] = name
-        return load([save(document, f"{name}.json")])
-
-    return make
-
-
 @pytest.mark.parametrize(
     ("factor", "samples", "latency", "bandwidth"),
     [
@@ -301,8 +267,20 @@ def points(save):
         (2.0, 1, Outcome.NOT_VALID, Outcome.NOT_VALID),
     ],
 )
-def test_points_are_judged_by_which_is_better(points, factor, samples, latency, bandwidth):
-    found = compare(points("new", factor, samples), points("old", 1.0, samples))
+def test_points_are_judged_by_which_is_better(save, factor, samples, latency, bandwidth):
+    def points(name, factor):
+        rows = [
+            planted.micro_row({"level": "l1"}, 41.0 * factor),
+            planted.micro_row({"level": "l2"}, 4500.0 * factor, "bandwidth", "GB/s"),
+        ]
+        for row in rows if samples == 1 else ():
+            row["samples"] = {name: of[:1] for name, of in row["samples"].items()}
+            row["value"].update(n=1, coverage=0.0)
+        gpu = {**planted.device(), "uuid_hash": name}
+        made = planted.measured(planted.microbenchmark("memory/latency", rows), gpu=gpu)
+        return load([save(made, f"{name}.json")])
+
+    found = compare(points("new", factor), points("old", 1.0))
     assert [v.outcome for v in found.values] == [latency, bandwidth]
     for v in found.values:
         if samples == 1:
@@ -324,13 +302,10 @@ def test_a_part_is_compared(run, wanted, names):
 
 
 def test_nothing_in_common_says_what_each_side_has(save):
-    new = load([save(planted.document([planted.group("nw", {"n": 1}, 1.0)]), "new.json")])
-    old = load(
-        [save(planted.document([planted.group("lud", {"n": 1}, 1.0, launch="graph")],
-                                 gpu=planted.A100), "old.json")]
-    )  # fmt: skip
+    new = planted.document([planted.group("nw", {"n": 1}, 1.0)])
+    old = planted.document([planted.group("lud", {"n": 1}, 1.0, launch="graph")], gpu=planted.A100)
     with pytest.raises(NothingInCommonError, match=r"A100.* has lud \(cold graph\); .* nw \(cold"):
-        compare(new, old)
+        compare(load([save(new, "new.json")]), load([save(old, "old.json")]))
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from tests import process
 
 # --- README ---------------------------------------------------------------------------------------
 
-
 TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n"
 
 
@@ -39,14 +38,9 @@ def test_a_readme_without_the_markers_is_named(tmp_path, paper, text):
         readme.write(paper, path)
 
 
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "README.md"
-    path.write_text(TEXT, encoding="utf-8")
-    return path
-
-
-def test_only_what_is_between_the_markers_is_replaced(file, paper):
+def test_only_what_is_between_the_markers_is_replaced(tmp_path, paper):
+    file = tmp_path / "README.md"
+    file.write_text(TEXT, encoding="utf-8")
     assert readme.write(paper, file) == [file, file.parent / readme.PICTURE]
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# Title\n\nbefore\n") and text.endswith("\nafter\n")
@@ -71,43 +65,35 @@ def test_names_from_a_file_cannot_become_html_or_markdown(save):
 # --- Verdicts -------------------------------------------------------------------------------------
 
 
-def _nw(speedups):
-    return planted.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1), **speedups})
+def group(app, speedups):
+    return planted.group(app, {"n": 64}, 1.0, speedups={"baseline": (1, 1), **speedups})
+
+
+GAIN, LOSS = {"tma": (1.5, 1.4)}, {"tma": (0.7, 0.6)}
 
 
 @pytest.mark.parametrize(
     ("speedups", "text", "winners"),
     [
+        (GAIN, r"tma 1\.40× \[.*\] faster than the tuned baseline \(one run\)", ["tma"]),
         (
-            {"tma": (1.5, 1.4)},
-            r"tma 1\.40× \[.*\] faster than the tuned baseline \(one run\)",
-            ("tma",),
-        ),
-        (
-            {"tma": (1.5, 1.4), "dsm": (1.5, 1.4)},
+            {**GAIN, "dsm": (1.5, 1.4)},
             r"(tma|dsm) 1\.40× .* ties with (tma|dsm) \(one run\)",
-            ("tma", "dsm"),
+            ["dsm", "tma"],
         ),
-        (
-            {"tma": (0.7, 0.6)},
-            "the tuned baseline wins: every other strategy is slower",
-            ("baseline",),
-        ),
-        ({"tma": (1, 1)}, r"a tie: tma and the tuned baseline differ by at most [0-9.]+ %", ()),
-        ({}, "not compared with baseline", ()),
+        (LOSS, "the tuned baseline wins: every other strategy is slower", ["baseline"]),
+        ({"tma": (1, 1)}, r"a tie: tma and the tuned baseline differ by at most [0-9.]+ %", []),
+        ({}, "not compared with baseline", []),
     ],
 )
 def test_the_verdict_of_an_app(load_groups, speedups, text, winners):
-    (verdict,) = verdicts.verdicts(load_groups(_nw(speedups)))
+    (verdict,) = verdicts.verdicts(load_groups(group("nw", speedups)))
     assert re.fullmatch(f"nw: {text}", verdict.line), verdict.line
-    assert sorted(verdict.winners) == sorted(winners)
+    assert sorted(verdict.winners) == winners
 
 
 def test_the_sentence_of_a_gpu_counts_cases_and_names_the_winners(load_groups):
-    hotspot = planted.group(
-        "hotspot", {"n": 64}, 1.0, speedups={"baseline": (1, 1), "tma": (0.7, 0.6)}
-    )
-    results = load_groups(_nw({"tma": (1.5, 1.4)}), hotspot)
+    results = load_groups(group("nw", GAIN), group("hotspot", LOSS))
     assert verdicts.overall(results) == (
         "NVIDIA H200: a strategy beats the tuned baseline in 1 of 2 cases, by 1.40× (median). "
         "At the main size baseline wins hotspot; tma wins nw."
@@ -148,8 +134,7 @@ def test_a_pages_commands_print_what_it_shows(page, count, tmp_path):
 
 def test_the_page_of_choosing_cites_the_recorded_verdicts(record):
     page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
-    of_gpu = record.where(gpu="NVIDIA H200")
-    ratios = {v.label: v.advice.ratio for v in verdicts.verdicts(of_gpu)}
+    ratios = {v.label: v.advice.ratio for v in verdicts.verdicts(record.where(gpu="NVIDIA H200"))}
     for label in {"gemm bf16", "nw", "lud", "pathfinder"} & ratios.keys():
         assert f"{label} {ratios[label]:.2f}×" in page
 
@@ -177,7 +162,6 @@ def test_the_command_writes_all_that_is_kept(tmp_path, monkeypatch, paper_file, 
 
 # --- docs/results.md ------------------------------------------------------------------------------
 
-
 RESULTS_PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 
@@ -201,23 +185,11 @@ def test_the_examples_run(paper_file, matched_file, cross_file, tmp_path, monkey
 def test_every_member_of_a_row_is_explained():
     row = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["$defs"]["row"]["properties"]
     table = RESULTS_PAGE.split("## A row")[1].split("## A comparison")[0]
-    explained = set(
-        re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
-    )
-    assert explained == set(row)
+    first = " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", first)) == set(row)
 
 
 # --- docs/glossary.md -----------------------------------------------------------------------------
-
-
-def columns() -> set[str]:
-    """The columns of all tables of the report, by the modules that declare them."""
-    found = set()
-    for module in pkgutil.walk_packages(plots.report.__path__, "plots.report."):
-        for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, tuple):
-                found |= {item.name for item in value if isinstance(item, Column)}
-    return found
 
 
 def test_every_column_of_the_report_is_in_the_glossary():
@@ -226,7 +198,11 @@ def test_every_column_of_the_report_is_in_the_glossary():
     first = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = [name for cell in first for name in re.findall("`([^`]+)`", cell)]
     assert len(named) == len(set(named)), "a column stands there twice"
-    there = columns()
+    there: set[str] = set()
+    for module in pkgutil.walk_packages(plots.report.__path__, "plots.report."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, tuple):
+                there |= {item.name for item in value if isinstance(item, Column)}
     assert len(there) > 40
     assert there - set(named) == set(), "columns that the glossary does not explain"
     assert set(named) - there == set(), "columns that the report does not have"
@@ -234,42 +210,32 @@ def test_every_column_of_the_report_is_in_the_glossary():
 
 # --- Numbers that are cited -----------------------------------------------------------------------
 
-
 _RECORD = ROOT / "results" / "h200"
-_ONE, _ALL = {"grid": "one block"}, {"grid": "device"}
 _BOX = {"operation": "load", "way": "flat", "level": "memory"}
 _FULL = {"how": "seen", "shared": "all of a block"}
 
-# page, microbenchmark, coordinates of the point, how the value is printed
-_CITED = [
-    *(
-        ("dependent-launch", "launch/launches", {"launch": launch, "way": way, **grid}, "{:.2f} µs")
+# Of each page: the microbenchmark, coordinates of the point, how the value is printed.
+_CITED = {
+    "dependent-launch": [
+        ("launch/launches", {"launch": launch, "way": way, **grid}, "{:.2f} µs")
         for launch in ("stream", "graph")
         for way in ("plain", "programmatic")
-        for grid in (_ONE, _ALL)
-    ),
-    ("choosing-a-strategy", "tma/latency", {**_BOX, "box": "1024"}, "to {:.0f} cycles"),
-    ("choosing-a-strategy", "dsm/handover", {"way": "st_async", "cluster": "8"}, "{:.0f} cycles"),
-    ("choosing-a-strategy", "dsm/handover", {"way": "cluster_barrier", "cluster": "8"}, "{:.0f}"),
-    ("choosing-a-strategy", "dsm/handover", {"way": "shared_flag", "cluster": "4"}, "{:.0f}"),
-    ("choosing-a-strategy", "dsm/active_clusters", {**_FULL, "cluster": "2"}, "{:.0f} blocks"),
-    ("choosing-a-strategy", "dsm/active_clusters", {**_FULL, "cluster": "8"}, "{:.0f} in clusters"),
-    ("choosing-a-strategy", "dsm/active_clusters", {**_FULL, "cluster": "16"}, "{:.0f} in cluster"),
-    ("choosing-a-strategy", "dsm/latency", {"pairs": "all", "statistic": "least"}, "{:.0f} to"),
-    ("choosing-a-strategy", "dsm/latency", {"statistic": "greatest"}, "{:.0f} cycles"),
-    (
-        "choosing-a-strategy",
-        "tma/issue",
-        {"loader": "registers", "what": "registers_held"},
-        "{:,.0f}",
-    ),
-    (
-        "choosing-a-strategy",
-        "tma/issue",
-        {"loader": "bulk", "what": "registers_held"},
-        "{:.0f} reg",
-    ),
-]
+        for grid in ({"grid": "one block"}, {"grid": "device"})
+    ],
+    "choosing-a-strategy": [
+        ("tma/latency", {**_BOX, "box": "1024"}, "to {:.0f} cycles"),
+        ("dsm/handover", {"way": "st_async", "cluster": "8"}, "{:.0f} cycles"),
+        ("dsm/handover", {"way": "cluster_barrier", "cluster": "8"}, "{:.0f}"),
+        ("dsm/handover", {"way": "shared_flag", "cluster": "4"}, "{:.0f}"),
+        ("dsm/active_clusters", {**_FULL, "cluster": "2"}, "{:.0f} blocks"),
+        ("dsm/active_clusters", {**_FULL, "cluster": "8"}, "{:.0f} in clusters"),
+        ("dsm/active_clusters", {**_FULL, "cluster": "16"}, "{:.0f} in cluster"),
+        ("dsm/latency", {"pairs": "all", "statistic": "least"}, "{:.0f} to"),
+        ("dsm/latency", {"statistic": "greatest"}, "{:.0f} cycles"),
+        ("tma/issue", {"loader": "registers", "what": "registers_held"}, "{:,.0f}"),
+        ("tma/issue", {"loader": "bulk", "what": "registers_held"}, "{:.0f} reg"),
+    ],
+}
 
 
 @pytest.fixture(scope="module")
@@ -314,7 +280,10 @@ def test_what_cuda_12_costs_is_as_measured():
         assert max(of_it) == pytest.approx(float(ends[-1]), abs=0.06), name
 
 
-@pytest.mark.parametrize(("page", "microbenchmark", "at", "form"), _CITED)
+@pytest.mark.parametrize(
+    ("page", "microbenchmark", "at", "form"),
+    [(page, *point) for page, of in _CITED.items() for point in of],
+)
 def test_a_cited_number_is_that_of_the_record(points, page, microbenchmark, at, form):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     of_it = points[points["microbenchmark"] == microbenchmark]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import planted
 import pytest
-from drawn import bars, faults_of, heading, markers, texts
+from drawn import bars, faults_of, markers, texts
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -16,7 +16,7 @@ from plots import processes
 from plots.commands.figure import drawable
 from plots.data.load import Results, load
 from plots.data.selection import Selection
-from plots.data.strategies import ROOT
+from plots.data.strategies import NAMES, ROOT
 from plots.errors import PlotsError
 from plots.figures import FIGURES, of_microbenchmarks, style
 from plots.figures.async_copy import gains
@@ -32,7 +32,6 @@ from plots.report.heatmap import cell, heatmap
 from plots.report.verdicts import verdicts
 
 # --- Of each figure -------------------------------------------------------------------------------
-
 
 MAIN = {"cache": "cold", "launch": "stream"}
 OF_MICROBENCHMARKS = [kind for kind in FIGURES.values() if kind.microbenchmark]
@@ -53,7 +52,6 @@ def test_the_listing_names_each_in_order(ran):
 
 
 # --- Legible, measured on the record and on planted faults ----------------------------------------
-
 
 NEWEST, OTHER = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
 
@@ -96,19 +94,17 @@ def test_a_figure_that_is_squeezed_cannot(recorded, name):
 
 
 def test_programs_are_timed_at_the_papers_input_alone(save):
-    sizes = [{"n": 16384}, {"n": 8192}, {"n": 16384}]
+    twice = {"baseline": (1.0, 1.0), "tma": (1.0, 2.0)}
     groups = [
-        planted.group("lud", size, base, speedups={"baseline": (1.0, 1.0), "tma": (1.0, 2.0)}, **of)
-        for size, base, of in zip(
-            sizes, (80.0, 10.0, 70.0), ({}, {}, {"launch": "graph"}), strict=True
-        )
+        planted.group("lud", {"n": n}, base, speedups=twice, launch=launch)
+        for n, base, launch in ((16384, 80, "stream"), (8192, 10, "stream"), (16384, 70, "graph"))
     ]
     results = load([save(planted.document(groups))])
     (program,) = times_of_programs(results).itertuples()
     assert (program.program, program.launch) == ("LUD", "stream")
     assert program.original == pytest.approx(80, rel=0.02)
     assert program.fastest == pytest.approx(20, rel=0.02)
-    assert heading(programs(results)).startswith("1 of the 15 programs")
+    assert programs(results).get_suptitle().startswith("1 of the 15 programs")
 
 
 def test_expectation_figure_shows_what_stays_below_by_shape_word_and_colour():
@@ -134,7 +130,7 @@ def test_expectation_figure_shows_what_stays_below_by_shape_word_and_colour():
 def test_a_case_shows_hardware_and_best_on_best_beside_what_was_expected(two_gpus):
     (measured,) = expect.compare_all([two_gpus()])
     figure = generations(measured, "two dates")
-    assert heading(figure) == "NVIDIA H200 over NVIDIA A100-SXM4-40GB\ntwo dates"
+    assert figure.get_suptitle() == "NVIDIA H200 over NVIDIA A100-SXM4-40GB\ntwo dates"
     (ax,) = figure.axes
     ((app, ratio, _, ends, _),) = bars(ax)
     best = measured.best.iloc[0]
@@ -157,8 +153,7 @@ def test_a_row_is_a_verdict_and_its_winners_are_framed(load_groups):
         *(planted.group("gemm", size, 1.0) for size in sizes),
         planted.group("lud", {"n": 64}, 1.0, speedups=slow),
     )
-    figure = heatmap(results)
-    ax, bar = figure.axes
+    ax, bar = heatmap(results).axes
     rows = [t.get_text().split("\n")[0] for t in ax.get_yticklabels()]
     assert rows == ["gemm fp32", "gemm bf16", "lud"]
     columns = [t.get_text().replace("\n", "") for t in ax.get_xticklabels()]
@@ -220,8 +215,7 @@ def test_roofline_has_a_column_per_mode_of_arithmetic(load_groups):
     groups = [planted.group("gemm", size, 1.0, comparator="cublas") for size in sizes]
     groups[2]["preset"] = "quick"
     figure = roofline(load_groups(*groups))
-    labels = {t.split("\n")[1] for t in texts(figure) if t.startswith("gemm")}
-    assert labels == {"fp32", "bf16"}
+    assert {t.split("\n")[1] for t in texts(figure) if t.startswith("gemm")} == {"fp32", "bf16"}
     assert "gemm\nfp32 cublas comparator" in markers(figure.axes[0])
 
 
@@ -230,7 +224,7 @@ def test_speedup_draws_each_comparison_where_it_belongs(paper):
     assert [ax.get_title(loc="left").split(":")[0] for ax in figure.axes] == [
         "hotspot, iso", "hotspot, best", "pathfinder, iso", "pathfinder, best",
     ]  # fmt: skip
-    assert heading(figure).endswith("NVIDIA H200, 2026-11-21; cold cache, stream launches")
+    assert figure.get_suptitle().endswith("NVIDIA H200, 2026-11-21; cold cache, stream launches")
     iso, best = figure.axes[:2]
     assert [t.get_text() for t in iso.get_xticklabels()] == [
         "rows=1024\ncols=1024", "rows=4096\ncols=4096", "rows=8192\ncols=8192",
@@ -250,13 +244,29 @@ def test_speedup_draws_each_comparison_where_it_belongs(paper):
 
 
 def test_comparators_are_a_reference_and_no_strategy(load_groups):
-    results = load_groups(planted.group("gemm", {"n": 64}, 1.0, comparator="cublas"))
-    figure = speedup(results)
+    figure = speedup(load_groups(planted.group("gemm", {"n": 64}, 1.0, comparator="cublas")))
     assert all(label != "cublas" for ax in figure.axes for label, *_ in bars(ax))
     iso, best = ([x for x in ax.lines if x.get_label() == "cublas"] for ax in figure.axes)
     assert not iso and [x.get_ydata()[0] for x in best] == [pytest.approx(1.5)]
     assert best[0].get_linestyle() == "--"
     assert "cublas" in [t.get_text() for t in figure.legends[0].get_texts()]
+
+
+def simulated(hex_colour, matrix):
+    """The colour as a dichromat sees it: Vienot, Brettel, Mollon 1999, on linear RGB."""
+    rgb = [int(hex_colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return [sum(m * v for m, v in zip(row, linear, strict=True)) for row in matrix]
+
+
+def test_colours_are_told_apart_by_colour_blind_readers():
+    protan = [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]
+    deutan = [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]
+    for matrix in (protan, deutan):
+        seen = [simulated(style.colour(n), matrix) for n in NAMES]
+        for i, a in enumerate(seen):
+            for b in seen[i + 1 :]:
+                assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.1
 
 
 # --- Saved, and in a page -------------------------------------------------------------------------
@@ -294,7 +304,6 @@ def test_any_number_of_processes_draws_the_same(monkeypatch):
 
 
 # --- Of microbenchmarks, of the record: what must be seen, and the numbers in their prose ---------
-
 
 KINDS = {kind.name: kind for kind in FIGURES.values() if kind.microbenchmark}
 

@@ -8,7 +8,7 @@ import re
 import time
 import zlib
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import numpy as np
@@ -94,10 +94,11 @@ def test_a_ratio_inside_the_control_interval_is_no_claim(load_groups):
 def test_size_labels_name_what_differs(paper, load_groups):
     labels = set(paper.groups.loc[paper.groups["app"] == "hotspot", "size_label"])
     assert labels == {"rows=1024 cols=1024", "rows=4096 cols=4096", "rows=8192 cols=8192"}
-    alone = load_groups(planted.group("hotspot", planted.hotspot_size(64), 1.0))
-    assert alone.groups.iloc[0]["size_label"] == "rows=64 cols=64"
-    odd = load_groups(planted.group("nw", {"file": "a,b=c.txt"}, 1.0))  # separators in a value
-    assert odd.groups.iloc[0]["size_label"] == "file=a,b=c.txt"
+    for app, size, label in (
+        ("hotspot", planted.hotspot_size(64), "rows=64 cols=64"),
+        ("nw", {"file": "a,b=c.txt"}, "file=a,b=c.txt"),  # separators in a value
+    ):
+        assert load_groups(planted.group(app, size, 1.0)).groups["size_label"].item() == label
 
 
 def test_sizes_are_ordered_by_traffic_and_the_papers_first_size_is_main(paper, load_groups):
@@ -107,10 +108,8 @@ def test_sizes_are_ordered_by_traffic_and_the_papers_first_size_is_main(paper, l
     ]
     assert main_size(paper.groups, "pathfinder").startswith("rows=1000,cols=1000000")
     assert main_size(paper.groups, "gemm") is None
-    sweep = load_groups(
-        *(planted.group("nw", {"n": n}, 1.0, preset="sweep") for n in (512, 4096, 1024))
-    )
-    assert main_size(sweep.groups, "nw") == "n=4096"
+    sweep = (planted.group("nw", {"n": n}, 1.0, preset="sweep") for n in (512, 4096, 1024))
+    assert main_size(load_groups(*sweep).groups, "nw") == "n=4096"
 
 
 FEW, MANY = {"rounds": 7}, {"rounds": 40}
@@ -223,14 +222,13 @@ def test_tables_of_amasia_cross_are_kept_apart(save):
 
 
 def test_a_date_that_cannot_be_is_said(save):
-    group = planted.group("nw", {"n": 64}, 1.0)
-    save(planted.document([group], date="1970-01-01T00:03:20Z"), "r/reset.json")
-    later = planted.group("nw", {"n": 128}, 1.0)
-    save(planted.document([later], date="2099-01-01T00:00:00Z"), "r/ahead.json")
-    right = save(
-        planted.document([planted.group("nw", {"n": 256}, 1.0)], date="2024-02-29T12:00:00Z"),
-        "r/right.json",
-    )
+    dates = {
+        "reset": "1970-01-01T00:03:20Z", "ahead": "2099-01-01T00:00:00Z",
+        "right": "2024-02-29T12:00:00Z",
+    }  # fmt: skip
+    for n, (name, date) in enumerate(dates.items(), 64):
+        group = planted.group("nw", {"n": n}, 1.0)
+        right = save(planted.document([group], date=date), f"r/{name}.json")
     ahead, reset = sorted(load([right.parent]).notes)
     assert "ahead.json is dated 2099-01-01T00:00:00Z, in the future: the clock" in ahead
     assert "reset.json is dated 1970-01-01T00:03:20Z, before this suite existed" in reset
@@ -239,7 +237,6 @@ def test_a_date_that_cannot_be_is_said(save):
 
 # --- Not valid ------------------------------------------------------------------------------------
 
-
 WHY = {
     "kind": "company",
     "reason": "another process computed on this GPU",
@@ -247,10 +244,10 @@ WHY = {
 }
 
 
-def disturbed(document: dict, index: int = 0) -> dict:
+def disturbed(document: dict) -> dict:
     """The document with one group that is not valid."""
     found = copy.deepcopy(document)
-    group = found["groups"][index]
+    group = found["groups"][0]
     group["invalid"] = [WHY]
     group["probe"] = {
         "round": [-1, 3], "wait_us": [6.5, 2400.0],
@@ -285,11 +282,9 @@ def test_an_invalid_group_is_read_and_left_out_and_a_valid_one_stands_for_it(two
 
 def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
     names = ("memory/latency", "twin/strategies")
-    made = planted.document([])
     at = {"strategy": "tma", "rows": "16", "row_bytes": "512", "threads": "256"}
-    made["microbenchmarks"] = [
-        planted.microbenchmark(name, [planted.micro_row(at, 1.0, "speedup", "x")]) for name in names
-    ]
+    rows = [planted.micro_row(at, 1.0, "speedup", "x")]
+    made = planted.measured(*(planted.microbenchmark(name, rows) for name in names))
     whole = save(made, "whole.json")
     assert list(load([whole]).points["microbenchmark"]) == list(names)
     assert len(twins_and_unseen([whole])[0]) == 1
@@ -331,47 +326,29 @@ def results(tmp_path: Path, paper_file: Path) -> Path:
 
 
 def test_the_current_record_of_a_gpu_stands_for_it(results: Path) -> None:
-    found, _ = find_files([results])
-    assert found == [results / "0.1.0" / "b" / "paper.json", results / "a" / "paper.json"]
-    found, _ = find_files([results / "0.1.0"])
-    assert [path.parent.name for path in found] == ["a", "b"]
-    named = results / "0.1.0" / "a" / "paper.json"
-    assert find_files([named])[0] == [named]
+    a, b, named = (results / f"{of}/paper.json" for of in ("a", "0.1.0/b", "0.1.0/a"))
+    for asked, found in ((results, [b, a]), (results / "0.1.0", [named, b]), (named, [named])):
+        assert find_files([asked])[0] == found
     assert folders.version_of(named) == "0.1.0" and folders.version_of(results / "a" / "x") == ""
     (results / "0.1.0" / folders.CHECKSUMS).unlink()
     assert folders.version_of(named) == ""
 
 
 def test_gpus_are_compared_as_one_version_recorded_them(results: Path) -> None:
+    for folder, version in (("a", ""), ("0.1.0/b", "0.1.0")):
+        read = load([results / folder])
+        (side,) = read.of_one_version(*read.gpus)
+        for frame in (read.files, side.files, side.rows):
+            assert set(frame["version"]) == {version}
+    assert set(load([results / "a"]).earlier.files["version"]) == {"0.1.0"}
+
+
+def test_the_record_is_read_on_first_use(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(wraps=read_document)
+    monkeypatch.setattr(cases, "read_document", read)
     current = load([results / "a"])
-    (gpu,) = current.gpus
-    assert set(current.files["version"]) == {""}
-    assert current.earlier is not None and set(current.earlier.files["version"]) == {"0.1.0"}
-    (side,) = current.of_one_version(gpu)
-    assert set(side.files["version"]) == {""}
-    earlier = load([results / "0.1.0" / "b"])
-    assert set(earlier.files["version"]) == {"0.1.0"}
-    (side,) = earlier.of_one_version(gpu)
-    assert set(side.rows["version"]) == {"0.1.0"}
-
-
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The files that are decoded, in their order."""
-    paths: list[Path] = []
-
-    def counted(path: Path) -> Any:
-        paths.append(path)
-        return read_document(path)
-
-    monkeypatch.setattr(cases, "read_document", counted)
-    return paths
-
-
-def test_the_record_is_read_when_it_is_asked_for(results: Path, read: list[Path]) -> None:
-    current = load([results / "a"])
-    assert read == [results / "a" / "paper.json"]
-    assert current.where(app="nw").earlier is not None and len(read) == 3
+    read.assert_called_once_with(results / "a" / "paper.json")
+    assert current.where(app="nw").earlier is not None and read.call_count == 3
 
 
 def _sessions(gpus: int, spread: float, earlier: Sessions | None = None) -> Sessions:
@@ -399,7 +376,6 @@ def test_until_three_gpus_are_measured_the_earlier_record_says_how_gpus_differ()
 
 
 # --- Files ----------------------------------------------------------------------------------------
-
 
 TEXT = planted.sealed(planted.document([planted.group("nw", {"n": 64}, 1.0)])).encode()
 PACKED = gzip.compress(TEXT, mtime=0)
@@ -505,8 +481,7 @@ def test_a_time_is_the_float32_that_the_shortest_decimal_gives(tmp_path):
     )
     path = tmp_path / "a.json.gz"
     path.write_bytes(zlib.compress(text, wbits=31))
-    row = read_document(path).groups[0].rows[0]
-    assert row.samples.time_ms[0] == 0.019920000806450844
+    assert read_document(path).groups[0].rows[0].samples.time_ms[0] == 0.019920000806450844
     assert load([path]).samples["time_ms"].iloc[0] == 0.019920000806450844
 
 

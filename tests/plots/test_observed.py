@@ -2,49 +2,32 @@
 
 import csv
 import io
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 import test_twin
 
-from plots.advice.machine_code import (
-    choose,
-    find_cuobjdump,
-    kernels_in,
-    read_kernels,
-    tile_loop,
-)
+from plots.advice.machine_code import choose, find_cuobjdump, kernels_in, read_kernels, tile_loop
 from plots.advice.ncu_report import read_report, value_of
-from plots.advice.observed import (
-    BY_HAND,
-    Observed,
-    from_cubin,
-    from_report,
-    merged,
-)
+from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged
+from plots.advice.twin_traits import LIMITS, WORDS
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from tests.process import executable, run
+from tests.process import executable, nvcc, run
 
 # --- Machine code ---------------------------------------------------------------------------------
-
 
 SOURCE = Path(__file__).with_name("kernels_to_read.cu")
 
 
 def built(cubin: Path, architecture: str, *options: str) -> None:
     """Compiles kernels_to_read.cu, or skips where that cannot be."""
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    if not os.access(nvcc, os.X_OK):
-        pytest.skip("needs nvcc")
     try:
         find_cuobjdump()
     except PlotsError as error:
         pytest.skip(str(error))
     to = ["-std=c++17", *options, "-cubin", "-o", cubin]
-    done = run(nvcc, f"-arch=sm_{architecture}", *to, SOURCE)
+    done = run(nvcc(), f"-arch=sm_{architecture}", *to, SOURCE)
     if done.returncode != 0 and "Unsupported gpu architecture" in done.stderr:
         pytest.skip(f"this nvcc has no sm_{architecture}")
     assert done.returncode == 0, done.stderr
@@ -114,8 +97,6 @@ def listing(*instructions, name="k", architecture=80):
 
 PAIR = ("LDG.E.128 R4, [R2.64]", "STS.128 [R0], R4")
 REST = ("BAR.SYNC 0x0", "LDS R8, [R1]", "FFMA R8, R8, R8, R9", "BAR.SYNC 0x0", "STG.E [R6.64], R8")
-
-
 TRY = "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9+URZ], R3"
 ONE_TILE = {"brought": 16, "fp32": 1, "written": 4, "barriers": 2}
 LISTED = {
@@ -176,18 +157,11 @@ def test_the_kernel_that_is_meant(tmp_path):
     assert choose([*several[:1], *newer], None, path).architecture == 90
 
 
-@pytest.fixture
-def fake_cuobjdump(tmp_path, monkeypatch):
-    """Makes a cuobjdump that prints this and ends with that status."""
-
-    def make(text, status=0):
+def test_what_is_no_machine_code_is_said(tmp_path, monkeypatch):
+    def fake_cuobjdump(text, status=0):
         said = f"cat <<'END'\n{text}\nEND\nexit {status}\n"
         monkeypatch.setenv("CUOBJDUMP", str(executable(tmp_path / "cuobjdump", said)))
 
-    return make
-
-
-def test_what_is_no_machine_code_is_said(tmp_path, fake_cuobjdump):
     cubin = tmp_path / "a.cubin"
     with pytest.raises(PlotsError, match="expected a cubin, found nothing"):
         read_kernels(cubin)
@@ -220,13 +194,8 @@ def raw_page(*kernels, units=None):
 
 
 @pytest.fixture
-def report(tmp_path):
-    def write(text, name="report.csv"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
+def report(save):
+    return lambda text, name="report.csv": save(text, name)
 
 
 # Reports.
@@ -311,8 +280,7 @@ def test_the_convention_is_found_in_other_columns_or_refused(report):
 
 def test_what_the_program_prints_around_a_table_is_no_damage(report):
     page = raw_page(("k", {"a__b": "1.5"}), ("l", {"a__b": "2.5"}))
-    header = page.index('"ID"')
-    rows = page[header:].splitlines(keepends=True)
+    rows = page[page.index('"ID"') :].splitlines(keepends=True)
     noise = ["3 iterations, 4 ms\n", '"quoted", they said\n', ",\n", "==PROF== more\n", "\n"]
     text = "".join(
         [*noise, "no end of line", rows[0], *noise, rows[1], rows[2], *noise, *rows[3:], *noise]
@@ -371,23 +339,15 @@ def test_reports_that_say_nothing_say_what_to_do(report, tmp_path):
         from_report(tmp_path / "none.csv")
 
 
-@pytest.fixture
-def ncu(tmp_path, monkeypatch):
-    """Makes an ncu on PATH that runs this script; whatever else was there is not found."""
-
-    def make(script):
+def test_a_binary_report_is_exported_by_ncu(report, tmp_path, monkeypatch):
+    def ncu(script):  # on PATH; whatever else was there is not found
         program = executable(tmp_path / "bin" / "ncu", script)
         monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
-    return make
-
-
-def test_a_binary_report_is_exported_by_ncu(report, ncu):
     page = report(raw_page(("k", {"launch__registers_per_thread": "44", "a__b": "1,234.5"})))
     path = report("", "mine.ncu-rep")
     ncu(f'[ "$LC_ALL $*" = "C -i {path} --csv --page raw" ] && cat {page}\n')
-    of = from_report(path)
-    assert of.traits == {"threads": "256", "registers": "44"}
+    assert from_report(path).traits == {"threads": "256", "registers": "44"}
     ncu("echo '==ERROR== unsupported version 99' >&2; exit 1\n")
     with pytest.raises(PlotsError, match=r"ncu ended with 1: .*version 99; export it with .*raw >"):
         read_report(path)
@@ -461,16 +421,14 @@ def test_advice_from_machine_code(ran, code, twins):
         "--trait", "out_bytes=4096", "--trait", "fma=1",
     )  # fmt: skip
     assert "tiles travel by 1 LDG->STS" in said.out and "tile=4096, from 16 bytes per" in said.out
-    assert (
-        "out_bytes=1024, from STG in the machine code of the loop over tiles (given by" in said.out
-    )
+    given = "out_bytes=1024, from STG in the machine code of the loop over tiles (given by"
+    assert given in said.out
     assert "Not derived, so as in most recorded twins; better given by hand:" in said.out
     assert "A kernel with rows=8, row_bytes=512" in said.out and "Choose tma" in said.out
 
 
 def test_a_tile_that_the_kernel_has_no_room_for_is_said(ran, twins):
-    report = GOLDEN / "h100.csv"
-    asked = ("--ncu", report, "--kernel", "tma_pyramid", "--tile", "8KiB")
+    asked = ("--ncu", GOLDEN / "h100.csv", "--kernel", "tma_pyramid", "--tile", "8KiB")
     out = ran(0, "advise", twins, *asked).out
     assert "3200 bytes of shared memory per block" in out
     assert "A tile of 8192 bytes does not fit in the 3200 bytes of shared memory" in out
@@ -489,20 +447,13 @@ def test_without_a_tile_there_is_no_advice_but_what_is_known(ran, report, twins)
 
 def test_what_machine_code_and_a_report_say_of_one_kernel_comes_together():
     code = Observed("k", {"row_bytes": "512"}, {"row_bytes": "code"}, ["a loop"])
-    report = Observed(
-        "k",
-        {"row_bytes": "64", "threads": "256"},
-        {"row_bytes": "ncu", "threads": "ncu"},
-        ["a run"],
-        4,
-    )
+    derived = {"row_bytes": "64", "threads": "256"}
+    report = Observed("k", derived, dict.fromkeys(derived, "ncu"), ["a run"], 4)
     both = merged(code, report)
     assert both.traits == {"row_bytes": "512", "threads": "256"}
     assert both.origins == {"row_bytes": "code", "threads": "ncu"}
     assert both.facts == ["a loop", "a run"] and both.shared_bytes == 4
 
 
-def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin(twins):
-    header = (ROOT / "microbench" / "twin" / "traits.hpp").read_text()
-    named = {line.split('"')[1] for line in header.splitlines() if line.startswith('    {"')}
-    assert BY_HAND.keys() - {"tile"} == named - {"rows"}
+def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin():
+    assert BY_HAND.keys() - {"tile"} == {*LIMITS, *WORDS} - {"rows"}

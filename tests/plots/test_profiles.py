@@ -32,12 +32,7 @@ def results(save):
 
 def save_profile(save, path, name="r/profile.json", **changes):
     document = json.loads(path.read_text())
-    counted = planted.counters(**changes)
-    return save(planted.profile(document, lambda row: counted), name)
-
-
-def rows_of(path):
-    return list(load([path]).rows.itertuples())
+    return save(planted.profile(document, lambda row: planted.counters(**changes)), name)
 
 
 def test_a_profile_is_found_beside_results_and_is_none_itself(save, results):
@@ -62,7 +57,7 @@ def test_counters_come_to_the_row_they_were_counted_of(save, results):
     profiles = load_profiles([save(planted.profile(document, counted), "r/profile.json")])
     found = {
         (r.variant, r.role): profiles.of(r)["instructions"]
-        for r in rows_of(results)
+        for r in load([results]).rows.itertuples()
         if r.repeat == 0
     }
     assert found["nw/tma", "best"] == 7
@@ -92,7 +87,8 @@ def test_of_another_row_nothing_is_taken(save, results, change, is_stale):
     document = json.loads(json.dumps(document))
     change(document)
     profiles = load_profiles([save(document, "r/profile.json")])
-    tma = next(r for r in rows_of(results) if r.variant == "nw/tma" and r.role == "best")
+    rows = load([results]).rows
+    (tma,) = rows[(rows["variant"] == "nw/tma") & (rows["role"] == "best")].itertuples()
     assert len(profiles) and profiles.of(tma) is None
     assert bool(profiles.of_other_code(load([results]))) == is_stale
 
@@ -333,10 +329,8 @@ def test_why_prints_a_sentence_for_each_and_their_number(ran, matched):
     assert "nw n=2048 on NVIDIA H200, cold, stream:" in said_.out and "n=4096" not in said_.out
     assert "it issues 50 % fewer instructions" in said_.out
     assert "resolved differences: " in said_.out
-    best = ran(0, "why", matched.parent, "--role", "best")
-    assert len(best.out) < len(said_.out)
-    every = ran(0, "why", matched.parent, "--all")
-    assert "n=4096" in every.out
+    assert len(ran(0, "why", matched.parent, "--role", "best").out) < len(said_.out)
+    assert "n=4096" in ran(0, "why", matched.parent, "--all").out
 
 
 def test_why_without_a_profile_says_how_to_get_one(ran, matched):
@@ -352,9 +346,8 @@ def test_why_speaks_of_the_gpus_that_were_profiled(ran, matched, save):
     said_ = ran(0, "why", matched.parent)
     assert "nw n=2048 on NVIDIA H200" in said_.out
     assert "0 without counters" in said_.out
-    assert said_.out.endswith(
-        "Left out, since no counters of it are among these files: NVIDIA B200.\n"
-    )
+    left_out = "Left out, since no counters of it are among these files: NVIDIA B200.\n"
+    assert said_.out.endswith(left_out)
     said_ = ran(0, "why", matched.parent, "--gpu", "NVIDIA B200")
     assert " 0 explained, " in said_.out and "Left out" not in said_.out
     assert "Profiles of other GPUs: NVIDIA H200; choose one with --gpu." in said_.out

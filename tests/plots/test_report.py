@@ -74,13 +74,8 @@ class Page(html.parser.HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def paper_report(paper_file) -> str:
-    return render(load([paper_file]))
-
-
-@pytest.fixture(scope="module")
-def page(paper_report) -> Page:
-    return Page(paper_report)
+def page(paper) -> Page:
+    return Page(render(paper))
 
 
 def test_it_is_self_contained(page):
@@ -115,13 +110,10 @@ def test_the_heat_table_says_more_than_by_colour_and_frames_the_winner(page):
     assert all(sum(sign in text for sign in "▲▼≈") == ("×" in text) for _, text in cells.values())
 
 
-def test_the_first_screen_has_a_sentence_per_gpu_a_verdict_per_app_and_three_doors(
-    page, paper_file
-):
-    results = load([paper_file])
+def test_the_first_screen_has_a_sentence_per_gpu_a_verdict_per_app_and_three_doors(page, paper):
     words = page.words
-    assert overall(results).removeprefix("NVIDIA H200") in words
-    for verdict in verdicts(results):
+    assert overall(paper).removeprefix("NVIDIA H200") in words
+    for verdict in verdicts(paper):
         assert verdict.text in words
     doors = re.findall(r'<p class="doors">(.*?)</p>', page.html, re.DOTALL)
     assert re.findall(r'href="#([^"]*)"', doors[0]) == ["generations", "choose", "papers"][:2]
@@ -140,13 +132,9 @@ def test_samples_in_steps_of_the_clock_are_kept_exactly():
 
 
 def test_two_gpus_are_compared(save):
-    size = {"n": 512}
-    a100 = planted.device("NVIDIA A100-SXM4-40GB", 80)
-    save(
-        planted.document([planted.group("nw", size, 2.0)], gpu=a100, ceiling_scale=0.4),
-        "r/a.json",
-    )
-    folder = save(planted.document([planted.group("nw", size, 1.0)]), "r/b.json").parent
+    slow, fast = (planted.group("nw", {"n": 512}, ms) for ms in (2.0, 1.0))
+    save(planted.document([slow], gpu=planted.A100, ceiling_scale=0.4), "r/a.json")
+    folder = save(planted.document([fast]), "r/b.json").parent
     page = Page(render(load([folder])))
     assert "NVIDIA H200 over NVIDIA A100-SXM4-40GB" in page.words
     assert "geometric means of 1 cases" in page.words
@@ -195,43 +183,32 @@ def test_schedule_and_movement_in_the_report(matched_file, cross_file, save):
     page = Page(text)
     assert len(page.ids) == len(set(page.ids)) and page.foreign == []
     words = page.words
-    assert (
-        'title="tma: 1.56× [1.55, 1.57], faster; 1.20 schedule × 1.30 [1.29, 1.31] movement"'
-        in text
-    )
+    of_two = "1.20 schedule × 1.30 [1.29, 1.31] movement"
+    assert f'title="tma: 1.56× [1.55, 1.57], faster; {of_two}"' in text
     assert "Every strategy with every schedule: " in words
     rows = table_rows(text, "rows")
-    assert any(r["consists of"] == "1.20 schedule × 1.30 [1.29, 1.31] movement" for r in rows)
-    for role in ("matched", "cross"):
-        assert any(
-            (r["role"], r["schedule"], r["movement"]) == (role, "tall", "stages=3, producers=1")
-            for r in rows
-        )
+    assert any(r["consists of"] == of_two for r in rows)
+    found = {(r["role"], r["schedule"], r["movement"]) for r in rows}
+    assert found >= {(role, "tall", "stages=3, producers=1") for role in ("matched", "cross")}
     assert sum("(A/A)" in r["strategy"] for r in rows) >= 3  # the controls of the table, too
     # Declined cells stand below their table; a matched row that was skipped, among the absent.
     absent = table_rows(text, "absent")
     assert {r["role"] for r in absent} == {"matched"}
     assert {(r["schedule"], "too wide" in r["reason"]) for r in absent} >= {("wide", True)}
     assert "dsm declines: its tiles are too small to share" in words
-    expected = sum(
-        len(g["rows"])
-        for file in (matched_file, cross_file)
-        for g in json.loads(file.read_text(encoding="utf-8"))["groups"]
-    )
-    assert len(rows) == expected + len(skipped["rows"])
+    files = [json.loads(file.read_text(encoding="utf-8")) for file in (matched_file, cross_file)]
+    groups = [skipped, *(group for file in files for group in file["groups"])]
+    assert len(rows) == sum(len(group["rows"]) for group in groups)
 
 
 # --- Chapters below the apps, and what a page carries ---------------------------------------------
 
 
-@pytest.fixture
-def groups(save):
-    return save(planted.document([planted.group("nw", {"n": 64}, 1.0)]), "r/groups.json")
-
-
-def test_twins_are_counted(groups, save):
+def test_twins_are_counted(page, save):
+    assert "proxy kernels (twins)" not in page.html
+    save(planted.document([planted.group("nw", {"n": 64}, 1.0)]), "r/groups.json")
     made = save(test_twin.document(*test_twin.grid()), "r/twins.json")
-    page = " ".join(render(load([groups.parent])).split())
+    page = " ".join(render(load([made.parent])).split())
     twins = twin.twins_and_unseen([made])[0]
     assert "of 12 proxy kernels (twins), the first choice is: " in page and "overlap" in page
     cases = real_kernels.all_cases()
@@ -239,7 +216,6 @@ def test_twins_are_counted(groups, save):
     assert twin.accuracy(twins, []).sentence() in page and real in page
     for case in cases:
         assert f"<td>{case.name}</td><td>{case.gpu}</td><td>{case.size_label}, " in page
-    assert "proxy kernels (twins)" not in render(load([groups]))
 
 
 def test_what_a_page_carries_is_json_whatever_is_in_it():
@@ -282,13 +258,12 @@ def test_warnings_are_one_line_for_each_kind_the_gravest_first():
     assert warnings.summary([]) == "no warnings"
 
 
-def test_an_implementation_with_a_library_is_compared_with_its_strategy(groups, save):
+def test_an_implementation_with_a_library_is_compared_with_its_strategy(page, save):
     path = save(planted.document([planted.spelled_group("nw", {"n": 128}, 1.0)]), "w/words.json")
-    page = render(load([path]))
-    chapter = page.split('id="others"')[1].split("</section>")[0]
+    chapter = render(load([path])).split('id="others"')[1].split("</section>")[0]
     for said in ("cuda_barrier", "implemented with", "0.4", "0.5", "0.800", "slower"):
         assert said in chapter, said
-    assert 'id="others"' not in render(load([groups]))
+    assert 'id="others"' not in page.html
 
 
 # --- Why, from the profiles beside the results ----------------------------------------------------
@@ -307,11 +282,12 @@ def save_profile(save, results):
 
 
 def test_it_has_a_line_for_each_resolved_difference(save, results):
-    before = render(load([results]))
+    loaded = load([results])
+    before = render(loaded)
     assert 'id="why"' not in before and "of the difference" not in before
     profile = save_profile(save, results)
-    page = render(load([results]))
-    found = attributions(load([results]), load_profiles([profile]))
+    page = render(loaded)
+    found = attributions(loaded, load_profiles([profile]))
     rows = table_rows(page, "why")
     assert 'id="why"' in page and len(rows) == len(found) > 5
     assert [row["sentence"] for row in rows] == [a.sentence for a in found]
@@ -322,11 +298,9 @@ def test_it_has_a_line_for_each_resolved_difference(save, results):
     assert f"{len(found)} resolved differences: {explained} explained" in page
     # And the answer that of tma against baseline with tma's schedule, before the bound.
     (beside,) = re.findall(r'<tr class="answer">.*?<p>[^.]*\. (.*?)</p>', page, re.DOTALL)
+    of_tma = ("tma", "matched", "tall", "tall")
     (sentence,) = (
-        a.sentence
-        for a in found
-        if (a.strategy, a.role, a.schedule, a.against_schedule)
-        == ("tma", "matched", *2 * ("tall",))
+        a.sentence for a in found if (a.strategy, a.role, a.schedule, a.against_schedule) == of_tma
     )
     assert html.unescape(beside).startswith(f"{sentence} The bound is ")
 

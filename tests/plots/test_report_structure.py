@@ -14,7 +14,6 @@ page is not higher than a window can be.
 import base64
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +78,6 @@ def prepared(page: Path, fault: str = "") -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """``parts`` are rows of brightness, 0 to 255, from the top."""
-
-    height: int
-    parts: list[list[int]]
-
-
 def _parts(picture: np.ndarray, rows: int, columns: int) -> list[list[int]]:
     """The mean brightness of as many equal parts."""
     ys = np.linspace(0, picture.shape[0], rows + 1).round().astype(int)
@@ -107,7 +98,8 @@ def _pictures(page: Path, width: int, *arguments: str) -> dict[str, np.ndarray]:
     assert found["page"] <= HEIGHT, "the window does not hold the whole page"
     made, out = page.with_name("made.html"), page.with_suffix(".png")
     made.write_text("<!DOCTYPE html>" + found["html"], encoding="utf-8")
-    assert browser.screenshot(made, out, width, HEIGHT, *arguments) == []
+    of_window = {"width": width, "height": HEIGHT}
+    assert browser.written(made, "screenshot", out, *arguments, **of_window) == []
     picture = matplotlib.image.imread(out)[:, :width, :3].mean(axis=-1)
     return {
         name: picture[round(top) : round(bottom)]
@@ -116,12 +108,15 @@ def _pictures(page: Path, width: int, *arguments: str) -> dict[str, np.ndarray]:
     }
 
 
-def chapters(page: Path, width: int, *arguments: str) -> dict[str, Chapter]:
-    """The chapters of a prepared page in a window of that width."""
+def chapters(page: Path, width: int, *arguments: str) -> dict[str, Any]:
+    """The chapters of a prepared page in a window of that width: their height, and their parts as
+    rows of brightness, 0 to 255, from the top."""
     return {
-        name: Chapter(len(of), _parts(of, max(1, round(len(of) / PART)), COLUMNS[width]))
+        name: {
+            "height": len(of), "parts": _parts(of, max(1, round(len(of) / PART)), COLUMNS[width]),
+        }
         for name, of in _pictures(page, width, *arguments).items()
-    }
+    }  # fmt: skip
 
 
 def differences(page: Path, width: int, reference: dict[str, Any], *arguments: str) -> list[str]:
@@ -149,19 +144,15 @@ def differences(page: Path, width: int, reference: dict[str, Any], *arguments: s
     return said
 
 
-def written(found: dict[str, dict[str, Chapter]]) -> str:
+def written(found: dict[str, dict[str, Any]]) -> str:
     """References as JSON, a chapter a line."""
-    lines = [
-        f"  {json.dumps(name)}: {{\n"
-        + ",\n".join(
-            f"    {json.dumps(chapter)}: "
-            + json.dumps({"height": c.height, "parts": c.parts}, separators=(",", ":"))
-            for chapter, c in of.items()
-        )
-        + "\n  }"
-        for name, of in found.items()
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    looks = []
+    for look, of in found.items():
+        lines = [
+            f"    {json.dumps(n)}: {json.dumps(c, separators=(',', ':'))}" for n, c in of.items()
+        ]
+        looks.append(f"  {json.dumps(look)}: {{\n" + ",\n".join(lines) + "\n  }")
+    return "{\n" + ",\n".join(looks) + "\n}\n"
 
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
@@ -193,8 +184,7 @@ def reference(page):
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_chapter_looks_as_it_did(page, reference, look):
     width, arguments = LOOKS[look]
-    it = prepared(page)
-    assert differences(it, width, reference[look], *arguments) == []
+    assert differences(prepared(page), width, reference[look], *arguments) == []
 
 
 # CSS that breaks the page, and the chapters of which something must be said; together, because a

@@ -76,22 +76,17 @@ CHASE = "point memory/latency latency method=luo;level=l1"
          "derived device l2_bytes KiB 1024", "ours is in KiB, not in cycles"),
     ],
 )  # fmt: skip
-def test_a_slip_of_a_row_is_told_with_file_and_line(
-    tmp_path, monkeypatch, memory_file, cell, own, said
-):
+def test_a_slip_is_told_with_file_and_line(tmp_path, monkeypatch, memory_file, cell, own, said):
     """A cell or a selector that finds none or two, another unit, a value out of its range."""
     tables = published.printed_tables()
     slip = tables["s000_table4_memory_latency"].replace("40.7", "4070")
     monkeypatch.setattr(published, "printed_tables", lambda: tables | {"slip": slip})
     published.printed_rows.cache_clear()
-    real = published.read_csv
+    real, more = published.read_csv, {"table": "slip", "column": "*_cycles", "unit": "cycles"}
+    more |= {"least": "20", "most": "1000"}
 
     def with_range(path):
-        rows = real(path)
-        if path.name == "columns.csv":
-            rows = [*rows, {"table": "slip", "column": "*_cycles", "unit": "cycles",
-                            "least": "20", "most": "1000"}]  # fmt: skip
-        return rows
+        return [*real(path), more] if path.name == "columns.csv" else real(path)
 
     monkeypatch.setattr(published, "read_csv", with_range)
     path = tmp_path / "mine.csv"
@@ -149,12 +144,7 @@ def test_a_speed_up_is_taken_from_the_cell_that_the_paper_states(save):
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"size": {"rows": 4096}},
-        {"size": {"steps": 20}},
-        {"cache": "hot"},
-        {"launch": "graph"},
-    ],
+    [{"size": {"rows": 4096}}, {"size": {"steps": 20}}, {"cache": "hot"}, {"launch": "graph"}],
     ids=str,
 )
 def test_another_cell_is_not_taken_for_it(save, wrong):
@@ -179,8 +169,8 @@ def test_another_role_or_schedule_is_not_taken_for_it(save):
     assert ours.own_value(files, f"speedup hotspot/overlap matched {CELL}")[0] is None
     assert ours.own_value(files, f"speedup hotspot/overlap iso {CELL};schedule=tall")[0] is None
     crossed = {"baseline": {"a": 1.0, "b": 2.0}, "overlap": {"a": 2.0, "b": 2.5}}
-    group = planted.cross_group("hotspot", planted.hotspot_size(8192), crossed=crossed,
-                                  launch="stream")  # fmt: skip
+    size = planted.hotspot_size(8192)
+    group = planted.cross_group("hotspot", size, crossed=crossed, launch="stream")
     files = read(save(planted.cross_like(group), "cross.json"))
     for schedule, ratio in (("a", 0.5), ("b", 0.8)):
         own, _ = ours.own_value(files, f"speedup hotspot/overlap cross {CELL};schedule={schedule}")
@@ -334,9 +324,11 @@ def test_machine_code_is_that_of_the_row():
         ("emulated; SASS: 2 HMMA.16816.F32", "", "2 HMMA.16816.F32 (emulated)"),
     ):  # fmt: skip
         assert reproduction.code_of(SimpleNamespace(remark=remark, proof=proof), of) == code
-    assert reproduction.opcodes("2*UIADD3.X+IMAD.MOV.U32 or SASS: PRMT") == {
-        "UIADD3.X", "IMAD.MOV.U32", "PRMT",
-    }  # fmt: skip
+    codes = reproduction.opcodes("2*UIADD3.X+IMAD.MOV.U32 or SASS: PRMT")
+    assert codes == {"UIADD3.X", "IMAD.MOV.U32", "PRMT"}
+
+
+E4M3 = "QGMMA.64x256x32.F16.E4M3.E4M3"
 
 
 @pytest.mark.parametrize(
@@ -346,11 +338,7 @@ def test_machine_code_is_that_of_the_row():
         ("HMMA.16816.F32", "HMMA.16816.F16", False),
         ("HMMA", "HMMA.16816.F16", False),
         ("VIMNMX3", "VIMNMX", False),
-        (
-            "QGMMA.64x256x32.F16.E4M3.E4M3",
-            "QGMMA.64x256x32.F16.E5M2.E5M2; QGMMA.64x256x32.F16.E4M3.E4M3",
-            True,
-        ),
+        (E4M3, f"{E4M3.replace('E4M3', 'E5M2')}; {E4M3}", True),
         ("0.5 IMAD.IADD + 0.5 IADD3", "IADD3 or IMAD.IADD", True),
         ("0.5 IMAD.IADD + 0.5 IADD3", "IADD", False),
         ("(none)", "(none)", True),
@@ -418,8 +406,7 @@ WALKING = (
     ],
 )
 def test_the_guide_of_the_papers_has_the_recorded_figures(recorded, told):
-    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
-    assert ours.filled(told, recorded) in page
+    assert ours.filled(told, recorded) in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 
 
 def test_text_of_a_result_file_is_shown_as_it_is(memory_file, save):
@@ -483,8 +470,7 @@ def test_quoted_means_beside_expectations():
     }
     assert set(table.index) == set(golden)
     for pair, numbers in golden.items():
-        row = table.loc[pair]
-        found = row[["flop_ratio", "bandwidth_ratio", "expected", "measured_mean"]]
+        found = table.loc[pair][["flop_ratio", "bandwidth_ratio", "expected", "measured_mean"]]
         assert [round(v, 2) for v in found] == list(numbers), pair
     assert table.loc[("K80", "GTX 745"), "std_dev"] == 1.83
     e = specifications.expect_specs(*map(specifications.find_spec, ("A100", "V100")))
@@ -495,12 +481,8 @@ def test_every_ratio_of_a100_over_v100_is_told_with_its_share_of_the_expected():
     quoted = expect.a100_over_v100()
     assert len(quoted) == 11
     shares = quoted.dropna().set_index("what")["of expected"].round(2).to_dict()
-    assert shares == {
-        "mean Rodinia speed-up": 0.97,
-        "BFS speed-up": 2.00,
-        "CFD speed-up": 1.37,
-        "SRAD speed-up": 1.09,
-    }
+    shares = {what.removesuffix(" speed-up"): share for what, share in shares.items()}
+    assert shares == {"mean Rodinia": 0.97, "BFS": 2.00, "CFD": 1.37, "SRAD": 1.09}
     said = " ".join(expect.ceilings_of_programs())
     assert "SRAD (1.5) lies between" in said and "BFS (2.76) and CFD (1.89) are above" in said
 

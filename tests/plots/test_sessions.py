@@ -31,10 +31,7 @@ def run(gpu: str, date: str, factor: float = 1.0, seed: int = 1, **options) -> d
         for name, (a, b) in planted.TYPICAL.items()
     }
     group = planted.group("nw", SIZE, 1.0, seed=seed, speedups=speedups, **options)
-    document = planted.document([group])
-    document["provenance"]["date_utc"] = date
-    document["provenance"]["device"]["uuid_hash"] = gpu
-    return document
+    return planted.document([group], gpu={**planted.device(), "uuid_hash": gpu}, date=date)
 
 
 def sessions_of(*documents: dict) -> dict:
@@ -44,16 +41,9 @@ def sessions_of(*documents: dict) -> dict:
     merged["provenance"]["sessions"] = []
     for index, document in enumerate(documents):
         provenance = document["provenance"]
-        merged["provenance"]["sessions"].append(
-            {
-                "date_utc": provenance["date_utc"],
-                "commit": provenance["commit"],
-                "dirty": False,
-                "uuid_hash": provenance["device"]["uuid_hash"],
-                "wall_s": 1.0,
-                "device_state": provenance["device_state"],
-            }
-        )
+        session = {name: provenance[name] for name in ("date_utc", "commit", "device_state")}
+        session |= {"dirty": False, "uuid_hash": provenance["device"]["uuid_hash"], "wall_s": 1.0}
+        merged["provenance"]["sessions"].append(session)
         merged["groups"] += [{**g, "session": index} for g in copy.deepcopy(document["groups"])]
     return merged
 
@@ -92,12 +82,8 @@ def test_one_run_says_so_and_predicts_nothing(save):
 
 @pytest.mark.parametrize("as_one_file", [True, False])
 def test_sessions_of_one_file_or_of_several(save, as_one_file):
-    documents = three()
-    if as_one_file:
-        paths = [save(sessions_of(*documents))]
-    else:
-        paths = [save(document, f"{i}.json") for i, document in enumerate(documents)]
-    results = load(paths)
+    documents = [sessions_of(*three())] if as_one_file else three()
+    results = load([save(document, f"{i}.json") for i, document in enumerate(documents)])
     assert len(results.groups) == 1
     c = tma(results)
     assert (c["sessions"], c["gpus"]) == (3, 2)
@@ -145,20 +131,18 @@ def test_a_session_in_two_files_counts_once_and_one_of_other_code_not(save):
 
 
 def test_what_was_measured_once_has_the_spread_of_its_app(save):
-    other = planted.document([planted.group("nw", {"n": 1024}, 1.0, seed=9)])
-    other["provenance"]["date_utc"] = "2026-11-20T13:00:00Z"
-    results = load([save(sessions_of(*three())), save(other, "other.json")])
-    once = tma(results.where(size="n=1024"))
+    group = planted.group("nw", {"n": 1024}, 1.0, seed=9)
+    other = planted.document([group], date="2026-11-20T13:00:00Z")
+    once = tma(load([save(sessions_of(*three())), save(other, "other.json")]).where(size="n=1024"))
     assert (once["sessions"], once["gpus"]) == (1, 1)
     assert once["low"] < once["run_low"] and once["run_high"] < once["high"]
 
 
 def test_what_the_next_run_may_turn_round_is_no_claim(save):
     """Resolved in its run by a few tenths of a percent, where GPUs differ by one percent."""
-    documents = three()
     small = {name: (1.0, 1.0) for name in planted.TYPICAL} | {"tma": (1.004, 1.004)}
     other = planted.document([planted.group("nw", {"n": 1024}, 1.0, speedups=small, half=5e-4)])
-    results = load([save(sessions_of(*documents)), save(other, "other.json")])
+    results = load([save(sessions_of(*three())), save(other, "other.json")])
     c = tma(results.where(size="n=1024"))
     assert c["run_claim"] == "faster" and c["claim"] == "not resolved between runs"
     advice = advise(results.where(size="n=1024"))[0]
@@ -173,19 +157,15 @@ def test_a_shard_that_was_measured_on_another_gpu_names_it(save):
 
 
 def test_a_session_without_the_least_rounds_does_not_stand_for_those_that_have_them(save):
-    def shown(*rounds, of_one_code=True):
+    def shown(*rounds, digests="ab ab ab ab"):
         documents = []
-        for session, n in enumerate(rounds):
-            digest = "ab" if of_one_code else f"0{session}"
+        for day, (n, digest) in enumerate(zip(rounds, digests.split(), strict=False), 1):
             group = planted.group("nw", {"n": 64}, 3.0, rounds=n, digest=digest)
-            document = planted.document([group], date=f"2026-01-0{1 + session}T00:00:00Z")
-            documents.append(document)
-        return load([save(sessions_of(*documents))]).groups["rounds"].tolist()
+            documents.append(planted.document([group], date=f"2026-01-0{day}T00:00:00Z"))
+        return load([save(sessions_of(*documents))]).groups["rounds"].item()
 
-    assert shown(8, 15, 51) == [15]
-    assert shown(8, 7, 9, 51) == [51]
-    assert shown(15, 51) == [15] and shown(8, 7) == [8]
-    assert shown(8, 15, of_one_code=False) == [8]
+    assert (shown(8, 15, 51), shown(8, 7, 9, 51), shown(15, 51), shown(8, 7)) == (15, 51, 15, 8)
+    assert shown(8, 15, digests="ab cd") == 8
     header = (ROOT / "harness" / "statistics" / "schedule.hpp").read_text()
     assert f"least_rounds = {LEAST_ROUNDS};" in header
 
@@ -207,8 +187,7 @@ def reference_of(row, times):
 
 @pytest.mark.parametrize("kind", ["compared", "cross"])
 def test_the_table_of_all_rows_divides(record, kind):
-    results = record if kind == "compared" else record.cross
-    records = row_records(results)
+    records = row_records(record if kind == "compared" else record.cross)
     times = {
         (r["group"], r["variant"], r["role"], r["speedup"].schedule if r["speedup"] else s): t
         for r in records
@@ -225,17 +204,15 @@ def test_the_table_of_all_rows_divides(record, kind):
         quotient = reference / row["beside_ms"]
         assert quotient == pytest.approx(row["speedup"].ratio, rel=1e-9), row["row"]
         if row["floor_fraction"] > 0:
-            share = row["floor_ms"] / row["beside_ms"]
-            assert row["reached"] == pytest.approx(share, rel=1e-6)
+            assert row["reached"] == pytest.approx(row["floor_ms"] / row["beside_ms"], rel=1e-6)
     assert count > 200
 
 
 def test_between_two_gpus_times_and_ratios_divide_and_there_is_one_judge(record):
-    results = record
-    gpus = [gpu for gpu in results.gpus if (results.groups["gpu"] == gpu).any()]
+    gpus = [gpu for gpu in record.gpus if (record.groups["gpu"] == gpu).any()]
     if len(gpus) < 2:
         pytest.skip("one GPU is recorded")
-    new, old = (results.where(gpu=gpu) for gpu in gpus[:2])
+    new, old = (record.where(gpu=gpu) for gpu in gpus[:2])
     (step,) = steps([(new, old)])
     rows = step.measured.rows
     assert len(rows) > 50
@@ -245,8 +222,7 @@ def test_between_two_gpus_times_and_ratios_divide_and_there_is_one_judge(record)
     told = rows[rows["role"] == "best"].set_index(keys)
     same = 0
     for b in step.best.itertuples():
-        product = b.hardware * b.new_software / b.old_software
-        assert b.ratio == pytest.approx(product, rel=1e-9)
+        assert b.ratio == pytest.approx(b.hardware * b.new_software / b.old_software, rel=1e-9)
         if b.new_strategy == b.old_strategy:
             same += 1
             row = told.loc[(b.app, b.size_label, b.cache, b.launch, b.new_strategy)]
@@ -336,8 +312,7 @@ def all_left_out(record):
 
 @pytest.mark.parametrize("quantity", ["time", "ratio"])
 def test_sessions_on_gpus_that_were_left_out_fall_inside(all_left_out, quantity):
-    """Of every GPU in turn, predicted from the others alone: about as many as the 90 % promised,
-    and where four GPUs or more are behind a ratio, it is known to half a percent."""
+    """As many as the 90 % promised; a ratio of four GPUs or more is known to half a percent."""
     checked = [c for c in all_left_out if c.measured.quantity == quantity]
     assert len(checked) >= 500
     assert 0.88 < sum(c.inside for c in checked) / len(checked) < 0.94
@@ -353,8 +328,7 @@ def test_what_is_left_out_is_not_used():
     for row in range(8):
         for gpu, value in (("a", 0.0), ("b", 0.001), ("far", 0.5)):
             session = SessionValue(gpu, value + 0.0001 * row)
-            identity = f"row {row}"
-            sessions.add(Measured("time", "H", "nw", identity, session, gpu))
+            sessions.add(Measured("time", "H", "nw", f"row {row}", session, gpu))
     checked = list(left_out(sessions))
     outside = {c.measured.session.gpu for c in checked if not c.inside}
     assert outside == {"far"} and len(checked) == 24
@@ -396,9 +370,8 @@ def test_what_tensor_cores_compute_has_a_pool_of_its_own():
             value = measured.session.value
             moved = measured.session._replace(value=10 * value)
             sessions.add(measured)
-            sessions.add(
-                replace(measured, session=moved, identity=f"{i} bf16", pool=pool_of("gemm", "bf16"))
-            )
+            of_bf16 = {"identity": f"{i} bf16", "pool": pool_of("gemm", "bf16")}
+            sessions.add(replace(measured, session=moved, **of_bf16))
     plain = sessions.kind("time", "GPU", "gemm")
     assert sessions.kind_of("gemm 0").gpu_variance == pytest.approx(plain.gpu_variance)
     assert sessions.kind_of("0 bf16").gpu_variance > 50 * plain.gpu_variance > 0

@@ -11,13 +11,7 @@ import pytest
 from simulated_rounds import NOISES, ROUNDS, claims_of, noise_of, row_of, table
 
 from plots.statistics import between
-from plots.statistics.between import (
-    Pool,
-    SessionValue,
-    difference,
-    log_error,
-    predict,
-)
+from plots.statistics.between import Pool, SessionValue, difference, log_error, predict
 from plots.statistics.claims import NOT_BETWEEN_RUNS, claim_between_runs, most_difference
 from plots.statistics.intervals import (
     benjamini_hochberg,
@@ -105,8 +99,6 @@ def test_intervals_of_rounds_are_those_of_the_harness(case):
 
 METHODOLOGY = Path(__file__).parents[2] / "docs" / "methodology.md"
 GROUPS = int(os.environ.get("AMASIA_SIMULATED_GROUPS", "500"))  # 6 s; 10000 for a day of rest
-
-
 # Noise with which at most five groups of a hundred have a false claim, from eight rounds on.
 HELD = ("independent", "drifting", "stepped", "AR(1), 0.3")
 
@@ -133,8 +125,7 @@ def test_the_page_states_what_is_simulated():
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_what_every_round_shows_is_always_found(rounds):
-    """At ten times the spread of the rounds and of the control, whatever the rounds depend on, a
-    walk at random included."""
+    """At ten times the spread of the rounds and of the control; in random walks, too."""
     rng = np.random.default_rng(rounds)
     for name in [*NOISES, "walk"]:
         for comparisons in (2, 5, 14, 40):
@@ -161,22 +152,11 @@ def _row(sessions):
     return [SessionValue(*session) for session in sessions]
 
 
-def pooled_components(rows):
-    return Pool.of(rows).components()
-
-
 def _pool(rows):
     """What rows are predicted from, as plots/data/sessions.py chooses it: few are not a kind of
     their own, and lie in the pool of all, which here has no others."""
     pool = Pool.of(rows)
     return pool if pool.suffices else pool.of_others()
-
-
-def _record(prediction):
-    if prediction is None:
-        return None
-    names = ("value", "low", "high", "degrees", "sessions", "gpus")
-    return [getattr(prediction, name) for name in names]
 
 
 # Of two implementations that agreed to twelve digits; cut down since.
@@ -185,18 +165,11 @@ def test_predictions_on_known_rows(kind):
     rows = [_row(sessions) for sessions in kind["rows"]]
     pool = Pool.of(rows)
     pool = pool.of_others() if kind["of others"] else pool
-    found = pool.components()
-    components = (
-        found.gpu_variance,
-        found.session_variance,
-        found.gpu_rows,
-        found.session_rows,
-        found.gpu_degrees,
-        found.session_degrees,
-    )
-    assert components == pytest.approx(kind["components"], rel=1e-12, abs=1e-15)
+    assert pool.components()[:6] == pytest.approx(kind["components"], rel=1e-12, abs=1e-15)
     for row, wanted in zip(rows, kind["predictions"], strict=True):
-        record = _record(predict(row, pool.without(row), 0.9))
+        found = predict(row, pool.without(row), 0.9)
+        names = ("value", "low", "high", "degrees", "sessions", "gpus")
+        record = found and [getattr(found, name) for name in names]
         assert record is wanted is None or record == pytest.approx(wanted, rel=1e-12)
     # Of each row and the next.
     for a, b, wanted in zip(rows, rows[1:], kind["differences"], strict=False):
@@ -208,9 +181,9 @@ def test_predictions_on_known_rows(kind):
 
 def test_a_row_that_moved_does_not_widen_the_others():
     rows = [[SessionValue("a", 0.001 * (i % 3)), SessionValue("b", 0.001)] for i in range(11)]
-    before = predict([SessionValue("a", 0)], pooled_components(rows)).half_width
+    before = predict([SessionValue("a", 0)], Pool.of(rows).components()).half_width
     rows.append([SessionValue("a", 0), SessionValue("b", 0.5)])
-    assert predict([SessionValue("a", 0)], pooled_components(rows)).half_width < 3 * before
+    assert predict([SessionValue("a", 0)], Pool.of(rows).components()).half_width < 3 * before
     assert predict(rows[-1], Pool.of(rows).without(rows[-1])).half_width > 0.3
 
 
@@ -278,8 +251,7 @@ def test_rows_that_do_not_differ_are_seldom_told_apart(rows, gpus):
         ]
         pool = _pool([*files[0], *files[1]])
         for a, b in zip(*files, strict=True):
-            found = difference(a, pool.without(a), b, pool.without(b))
-            false.append(found.p_value < 0.1)
+            false.append(difference(a, pool.without(a), b, pool.without(b)).p_value < 0.1)
     assert np.mean(false) < 0.13
 
 

@@ -33,37 +33,30 @@ MIDDLE = {
 }  # fmt: skip
 
 
-def rows_of(traits, speedups, width=0.004):
+def rows_of(traits, speedups):
     """The points of one twin; a text in place of a speed-up is why there is none."""
     rows = []
     for strategy, value in speedups.items():
         at = {"strategy": strategy, **traits}
-        missing = isinstance(value, str)
-        row = planted.micro_row(at, None if missing else value, "speedup", "x")
-        if missing:
-            row["reason"] = value
-        else:
-            spread = [value * (1 + width * s) for s in (-1, -1, 0, 0, 0, 1, 1)]
-            row["samples"]["value"] = spread
-            row["samples"]["time_ns"] = [1e5 / value] * 7
-            row["samples"]["cycles"] = row["samples"]["clock_mhz"] = [None] * 7
-            row["value"] = planted.median_record(spread)
-            row["cycles"] = row["clock_mhz"] = None
-            row["time_ns"] = 1e5 / value
-        rows.append(row)
+        if isinstance(value, str):
+            rows.append({**planted.micro_row(at, None, "speedup", "x"), "reason": value})
+            continue
+        spread = [value * (1 + 0.004 * s) for s in (-1, -1, 0, 0, 0, 1, 1)]
+        row = planted.micro_row(at, value, "speedup", "x")
+        row["samples"] = {"value": spread, "time_ns": [1e5 / value] * 7}
+        row |= {"value": planted.median_record(spread), "time_ns": 1e5 / value}
+        rows.append(row | {"cycles": None, "clock_mhz": None})
     return rows
 
 
 def speedups(**others):
-    table = {name: 1.0 for name in planted.STRATEGIES}
-    return {**table, "dsm": "neighbouring blocks have no data in common", **others}
+    why_not = "neighbouring blocks have no data in common"
+    return {**dict.fromkeys(planted.STRATEGIES, 1.0), "dsm": why_not, **others}
 
 
-def document(*twins, **options):
-    made = planted.document([], **options)
+def document(*twins):
     rows = [row for traits, table in twins for row in rows_of({**MIDDLE, **traits}, table)]
-    made["microbenchmarks"] = [planted.microbenchmark(twin.NAME, rows)]
-    return made
+    return planted.measured(planted.microbenchmark(twin.NAME, rows))
 
 
 def grid():
@@ -107,11 +100,9 @@ def test_equal_strategies_are_said_to_be_equal(save):
 
 def test_what_is_within_the_noise_is_no_gain(save):
     noisy = document(({}, speedups(tma=1.01)))
-    for row in noisy["microbenchmarks"][0]["rows"]:
-        if row["at"]["strategy"] == "baseline":
-            values = [0.97, 0.98, 1.0, 1.0, 1.0, 1.02, 1.03]
-            row["samples"]["value"] = values
-            row["value"] = planted.median_record(values)
+    baseline = noisy["microbenchmarks"][0]["rows"][0]
+    baseline["samples"]["value"] = values = [0.97, 0.98, 1.0, 1.0, 1.0, 1.02, 1.03]
+    baseline["value"] = planted.median_record(values)
     found = asked(twin.twins_and_unseen([save(noisy)])[0])
     assert found.first == "baseline"
     assert "no strategy is found to be faster" in as_text(found, None)
@@ -157,10 +148,8 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
         known.append(twin.accuracy(twins, unseen))
         assert known[-1].asked and known[-1].asked + known[-1].unanswered == 40
         printed = ran(0, "advise", str(path), "--trait", "fma=10").out
-        assert (
-            known[-1].worth() in printed
-            and real_kernels.sentence(real_kernels.all_cases()) in printed
-        )
+        assert known[-1].worth() in printed
+        assert real_kernels.sentence(real_kernels.all_cases()) in printed
     # With tma so much faster than anything said, no interval of it holds the truth.
     assert known[0].covered - known[1].covered > 0.8 * known[0].asked
     # Of another GPU they show nothing.
@@ -332,9 +321,7 @@ def program(tmp_path):
     return lambda script: str(executable(tmp_path / "amasia", script))
 
 
-def test_the_command_measures_with_the_program_also_a_kernel_that_is_kept_unseen(
-    save, program, ran
-):
+def test_the_command_measures_with_the_program_also_a_kernel_kept_unseen(save, program, ran):
     traits = drawn_twins.unseen()[0]
     path = str(ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "twin.json.gz")  # has all traits
     measured = save(document((traits, speedups(drop_off=3.0))), "measured.json")
@@ -348,41 +335,30 @@ def test_the_command_measures_with_the_program_also_a_kernel_that_is_kept_unseen
 
 
 def test_a_program_that_fails_is_one_line(save, program, ran):
-    path = str(save(document(*grid()), "record.json"))
+    measured = ("advise", save(document(*grid()), "record.json"), "--tile", "8KiB", "--measure")
     failing = program('echo "amasia: there is no GPU" >&2\nexit 3\n')
-    assert (
-        ran(2, "advise", path, "--tile", "8KiB", "--measure", failing).err
-        == f"plots: {failing} ended with 3: amasia: there is no GPU\n"
-    )
-    assert (
-        "/no/such: cannot be run"
-        in ran(2, "advise", path, "--tile", "8KiB", "--measure", "/no/such").err
-    )
+    said = f"plots: {failing} ended with 3: amasia: there is no GPU\n"
+    assert ran(2, *measured, failing).err == said
+    assert "/no/such: cannot be run" in ran(2, *measured, "/no/such").err
 
 
-def table_of_traits():
-    """The rows of the table in traits.hpp as the page has them."""
+def test_the_page_and_python_have_every_trait_of_the_program():
     source = (ROOT / "microbench" / "twin" / "traits.hpp").read_text(encoding="utf-8")
     table = source[source.index("traits_of_a_kernel{{") :]
     table = re.sub(r"1 << ([0-9]+)", lambda m: str(1 << int(m[1])), table[: table.index("}};")])
     row = r'\{"(\w+)",\s*&Traits::\1,\s*(\d+),\s*(\d+),\s*"([^"]+)"(?:,\s*\{([^}]*)\})?'
+    values, rows = {}, []
     for name, least, most, what, words in re.findall(row, table):
-        values = words.replace('"', "") if words else f"{least} to {most}"
-        yield f"| `{name}` | {what} | {values} |"
-
-
-def test_the_page_and_python_have_every_trait_of_the_program():
-    page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
-    rows = list(table_of_traits())
-    assert len(rows) == 17
-    values = {row.split("`")[1]: row.split("|")[3].strip() for row in rows}
+        values[name] = words.replace('"', "") if words else f"{least} to {most}"
+        rows.append(f"| `{name}` | {what} | {values[name]} |")
+    assert len(values) == 17
     assert values == {
         **{name: f"{least} to {most}" for name, (least, most) in twin_traits.LIMITS.items()},
         **{name: ", ".join(words) for name, words in twin_traits.WORDS.items()},
     }
+    page = (ROOT / "docs" / "choosing-a-strategy.md").read_text(encoding="utf-8")
     start = page.index("| trait | what | values |")
-    listed = page[start : page.index("\n\n", start)].splitlines()[2:]
-    assert listed == rows
+    assert page[start : page.index("\n\n", start)].splitlines()[2:] == rows
 
 
 CONTRADICTIONS = json.loads((Path(__file__).parent / "contradicting_traits.json").read_text())
@@ -400,16 +376,15 @@ def test_traits_contradict_each_other_as_they_do_for_the_program(case):
 # --- Values between points, and scales ------------------------------------------------------------
 
 
-def field_of(count, noise=0.0, seed=1):
-    lot = np.random.default_rng(seed)
+def field_of(count, noise=0.0):
+    lot = np.random.default_rng(1)
     points = lot.uniform(0, 2, (count, 3))
     return points, np.sin(points[:, 0]) + points[:, 1] / 2 + noise * lot.standard_normal(count)
 
 
 def test_an_interval_holds_as_many_new_values_as_it_says():
     points, values = field_of(400, noise=0.1)
-    field = Field(points[:200], values[:200], 0.05)
-    said = field.at(points[200:])
+    said = Field(points[:200], values[:200], 0.05).at(points[200:])
     inside = [abs(v - s) <= half for v, (s, half) in zip(values[200:], said, strict=True)]
     assert np.mean(inside) == pytest.approx(COVERAGE, abs=0.05)
 
@@ -428,19 +403,13 @@ def test_widths_are_learnt_of_the_points_that_are_like_new_ones():
     assert Field(points, values, 0.05, few).at(at) == Field(points, values, 0.05).at(at)
 
 
-@pytest.fixture(scope="module")
-def of_h100():
-    """The recorded twins of an H100, and those that are kept unseen."""
-    return twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
-
-
-def test_the_lot_is_always_the_same_and_of_possible_kernels(of_h100):
+def test_the_lot_is_always_the_same_and_of_possible_kernels():
     drawn = drawn_twins.drawn()
     assert drawn == drawn_twins.drawn(drawn_twins.COUNT) and len(drawn) == drawn_twins.COUNT
     assert len({tuple(t.items()) for t in drawn}) == len(drawn)
     assert not any(contradiction(t) or indivisible(t) or beyond_the_twin(t) for t in drawn)
     # All of them are in the record: with another lot it would be another record.
-    recorded, unseen = of_h100
+    recorded, unseen = twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
     assert sum(twin.is_random(t) for t in recorded) == len(drawn_twins.answering())
     assert len(unseen) == len(drawn_twins.unseen()) == len(drawn_twins.UNSEEN)
     assert len(drawn_twins.answering()) + len(unseen) == len(drawn)
@@ -451,25 +420,16 @@ def test_the_lot_is_always_the_same_and_of_possible_kernels(of_h100):
 # --- Blocks on an SM ------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    return [
-        (of, m)
-        for of in twin.twins_and_unseen([ROOT / "results"])[0]
-        for m in of.strategies.values()
-        if m.kernel
-    ]
-
-
 def by_the_hardware(of, m):
-    """Blocks of an SM by the registers of the kernel itself: its four parts give them to whole
-    warps, 256 at a time."""
+    """Blocks of an SM by the kernel's registers: its four parts give warps 256 at a time."""
     of_warp = math.ceil(m.kernel["registers"] * 32 / 256) * 256
     warps = 4 * (of.device["registers_per_sm"] // 4 // of_warp)
     return warps // math.ceil(int(of.traits["threads"]) / 32)
 
 
-def test_it_is_what_every_recorded_twin_has(recorded):
+def test_it_is_what_every_recorded_twin_has():
+    twins, _ = twin.twins_and_unseen([ROOT / "results"])
+    recorded = [(of, m) for of in twins for m in of.strategies.values() if m.kernel]
     fewer, near = [], []
     assert len({m.strategy for _, m in recorded}) == 6 and len(recorded) > 1000
     for of, m in recorded:
@@ -497,9 +457,7 @@ def test_it_is_what_every_recorded_twin_has(recorded):
 
 
 @pytest.mark.parametrize("name", real_kernels.names())
-def test_advice_was_asked_before_anything_was_measured_of_the_traits_that_stand_there(
-    name: str,
-) -> None:
+def test_advice_was_asked_before_measuring_of_the_traits_that_stand_there(name: str) -> None:
     answers = real_kernels.read_advice(real_kernels.RECORDED / "advice" / f"{name}.json")
     for path in real_kernels.result_files(name):
         provenance = read_document(path).provenance

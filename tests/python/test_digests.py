@@ -28,15 +28,19 @@ def digests_in(path: Path) -> dict[str, str]:
     return dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\},\n', path.read_text()))
 
 
+def digests_of_kinds(generated: Path) -> dict[str, str]:
+    """Of variants and of microbenchmarks."""
+    kinds = (digests_in(generated / f"{of}_digests.inc") for of in ("source", "microbenchmark"))
+    return {name: digest for of in kinds for name, digest in of.items()}
+
+
 # --- Recorded results -----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
 def present() -> dict[str, str]:
     """Digests of variants and of microbenchmarks."""
-    folder = built("generated/provenance")
-    kinds = ("source", "microbenchmark")
-    return {k: v for kind in kinds for k, v in digests_in(folder / f"{kind}_digests.inc").items()}
+    return digests_of_kinds(built("generated/provenance"))
 
 
 def measured(file: dict) -> dict[str, str]:
@@ -150,8 +154,6 @@ const bool registered = register_variant("nw");
 """
 
 OPTIONS = "-std=c++17 -O3"
-
-
 SMALL_TREE = {
     "apps/nw/tma.cu": VARIANT,
     "apps/nw/dsm.cu": '#include "variants/raw.hpp"\n#include "variants/delimited.hpp"\n'
@@ -174,7 +176,7 @@ SMALL_TREE = {
     "microbench/ceilings/memory.cu": '#include "timing.hpp"\nbool b = register_ceiling();\n',
     "microbench/ceilings/timing.hpp": "int timing;\n",
     "microbench/ceilings/options.cmake": "target_compile_options(x -Xptxas=-O3)\n",
-    "microbench/tma/latency.cu": ('#include "operands.hpp"\nbool b = register_microbenchmark();\n'),
+    "microbench/tma/latency.cu": '#include "operands.hpp"\nbool b = register_microbenchmark();\n',
     "microbench/tma/issue.cu": "bool issue = register_microbenchmark();\n",
     "microbench/tma/operands.hpp": "int operands();\n",
     "microbench/tma/operands.cpp": "int operands() { return 3; }\n",
@@ -187,34 +189,26 @@ MICROBENCHMARKS = {"tma/latency", "tma/issue"}
 EVERYTHING = VARIANTS | MICROBENCHMARKS
 
 
-def write_small_tree(folder: Path) -> Path:
-    for name, text in SMALL_TREE.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
-
-
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    return write_small_tree(tmp_path)
-
-
-def run_step(tree: Path, out: Path, options: str = OPTIONS) -> dict[str, str]:
-    """The build step; all its digests, that of the harness by this name."""
-    out.mkdir(exist_ok=True)
-    run(BUILD / "amasia_digests", "suite", tree, options, out, status=0)
-    return all_digests(out)
+    for name, text in SMALL_TREE.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
 
 
 def all_digests(generated: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for kind in ("source", "microbenchmark"):
-        found |= digests_in(generated / f"{kind}_digests.inc")
-    return found | {"harness": (generated / "harness_digest.inc").read_text().strip().strip('"')}
+    """Those that the build step wrote, that of the harness by this name."""
+    harness = (generated / "harness_digest.inc").read_text().strip().strip('"')
+    return {**digests_of_kinds(generated), "harness": harness}
 
 
-def digests(tree: Path, options: str = OPTIONS) -> dict[str, str]:
-    return run_step(tree, tree / "out", options)
+def digests(tree: Path, options: str = OPTIONS, out: Path | None = None) -> dict[str, str]:
+    """What the build step makes of a tree."""
+    out = out or tree / "out"
+    out.mkdir(exist_ok=True)
+    run(BUILD / "amasia_digests", "suite", tree, options, out, status=0)
+    return all_digests(out)
 
 
 def covered(generated: Path) -> dict[str, set[str]]:
@@ -336,25 +330,17 @@ FOLDERS = ("apps", "harness", "inputs", "microbench", "variants")
 SOURCES = (".cpp", ".cu", ".cuh", ".hpp")
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    return tmp_path
-
-
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the build step writes for this tree."""
     out = tmp_path_factory.mktemp("digests")
-    run_step(ROOT, out)
+    digests(ROOT, out=out)
     return out
 
 
 def sources_of(tree: Path) -> list[Path]:
-    return sorted(
-        path for folder in FOLDERS for path in (tree / folder).rglob("*") if path.suffix in SOURCES
-    )
+    paths = (path for folder in FOLDERS for path in (tree / folder).rglob("*"))
+    return sorted(path for path in paths if path.suffix in SOURCES)
 
 
 def move(tree: Path, moves: dict[str, str]) -> None:
@@ -367,10 +353,8 @@ def move(tree: Path, moves: dict[str, str]) -> None:
         (tree / new).parent.mkdir(parents=True, exist_ok=True)
         (tree / old).rename(tree / new)
     for path in sources_of(tree):
-        text = path.read_text()
-        path.write_text(
-            re.sub(r'(?<=#include )"[^"]+"', lambda found: names.get(found[0], found[0]), text)
-        )
+        text = re.sub(r'(?<=#include )"[^"]+"', lambda f: names.get(f[0], f[0]), path.read_text())
+        path.write_text(text)
 
 
 def test_every_source_is_covered_by_those_that_it_can_change(generated: Path) -> None:
@@ -392,13 +376,13 @@ def test_every_source_is_covered_by_those_that_it_can_change(generated: Path) ->
                 name = str(path.relative_to(ROOT))
                 assert variants == {v for v in variants if name in paths_of[v]}, name
     ground = "variants/device/tensor_map.cpp"
-    assert {"hotspot/tma", "tensor_core/wgmma_tma"} <= {
-        n for n in paths_of if ground in paths_of[n]
-    }
+    assert all(ground in paths_of[name] for name in ("hotspot/tma", "tensor_core/wgmma_tma"))
     assert ground not in paths_of["instruction/clock"]
 
 
-def test_moves_and_renames_do_not_count(copy: Path, generated: Path) -> None:
+def test_moves_and_renames_do_not_count(tmp_path: Path, generated: Path) -> None:
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     moves = {
         "apps/nw/instance.cu": "apps/nw/device_instance.cu",
         "variants/ptx": "variants/instructions",
@@ -408,9 +392,9 @@ def test_moves_and_renames_do_not_count(copy: Path, generated: Path) -> None:
         "inputs/random.hpp": "inputs/generators/random.hpp",
         "harness/text": "harness/words",
     }
-    move(copy, moves)
-    assert digests(copy) == all_digests(generated)
-    assert covered(copy / "out") != covered(generated)
+    move(tmp_path, moves)
+    assert digests(tmp_path) == all_digests(generated)
+    assert covered(tmp_path / "out") != covered(generated)
 
 
 # --- The options that a build passes --------------------------------------------------------------
@@ -426,8 +410,6 @@ include(digests)
 add_library(harness OBJECT EXCLUDE_FROM_ALL source.cpp)
 amasia_add_provenance(harness)
 """
-
-
 HARMLESS = (
     "-I/a -I /a -isystem=/b -ccbin=g++-12 -Wno-x -Xcompiler=-Wall -Xcompiler -Wextra "
     "--Werror=all-warnings -Xptxas=--warn-on-spills -diag-suppress=177 "

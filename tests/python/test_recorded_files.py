@@ -48,8 +48,7 @@ def test_every_file_is_in_the_table_and_every_name_of_it_is_a_file(folder: str) 
 def test_every_app_was_measured_on_three_gpus_as_the_table_says(study: str) -> None:
     assert f"| the study `{study}` | on three GPUs" in section("h200")
     for path in (ROOT / "results" / "h200").glob(f"{study}-*.json.gz"):
-        sessions = read_document(path).provenance.sessions
-        assert len({s.uuid_hash for s in sessions}) == 3, path
+        assert len({s.uuid_hash for s in read_document(path).provenance.sessions}) == 3, path
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.name)

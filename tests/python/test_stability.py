@@ -9,23 +9,25 @@ from pathlib import Path
 from plots.commands import load_commands
 from tests.process import ROOT, built, run
 
-PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
-
 
 def read(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
+PAGE = read("docs/stability.md")
+
+
+def found(name: str, pattern: str) -> str:
+    match = re.search(pattern, read(name), re.MULTILINE)
+    assert match, f"{name} has no {pattern}"
+    return match[1]
+
+
 def rows(head: str) -> dict[str, list[str]]:
     """The rows of the table whose first column has that head, by their first cell."""
-    found = re.search(
-        rf"^\| {re.escape(head)} \|.*\n\|[-:| ]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE
-    )
-    assert found, f"docs/stability.md has no table that begins with '{head}'"
-    cells = [
-        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        for line in found[1].splitlines()
-    ]
+    table = rf"^\| {re.escape(head)} \|.*\n\|[-:| ]+\|\n((?:\|.*\n)+)"
+    lines = found("docs/stability.md", table).splitlines()
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
     by_name = {row[0].strip("`"): row[1:] for row in cells}
     assert len(by_name) == len(cells), f"a name stands twice in the table of '{head}'"
     return by_name
@@ -47,15 +49,12 @@ def test_every_exit_status_is_named_with_its_meaning() -> None:
     number = dict(re.findall(r"(exit_\w+) = (\d+)", header))
     meaning = dict(re.findall(r'\{(exit_\w+),\s+"([^"]+)"\}', source))
     assert set(number) == set(meaning) and len(number) > 5
-    expected = {number[name]: [text] for name, text in meaning.items()}
-    assert rows("exit status") == expected
+    assert rows("exit status") == {number[name]: [text] for name, text in meaning.items()}
 
 
 def test_every_command_of_python_is_placed() -> None:
     same(set(rows("command of `python -m plots`")), set(load_commands()), "the command of Python")
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        scripts = tomllib.load(file)["project"].get("scripts", {})
-    for script in scripts:
+    for script in tomllib.loads(read("pyproject.toml"))["project"]["scripts"]:
         assert f"`{script}`" in PAGE, f"docs/stability.md does not name the program {script}"
 
 
@@ -66,15 +65,10 @@ def test_every_name_of_cmake_is_placed() -> None:
     names |= set(re.findall(r"add_library\((Amasia::\w+)", package))
     names |= set(re.findall(r"add_library\((Amasia::\w+) ALIAS", read("cmake/Library.cmake")))
     names |= set(re.findall(r"^set(?:_and_check)?\((Amasia_(?!FOUND|NOT_FOUND)\w+)", package, re.M))
-    installed = re.search(
-        r"install\(FILES (cmake/AmasiaApp.*?)DESTINATION", read("cmake/Library.cmake"), re.S
-    )
-    assert installed
-    for path in re.findall(r"cmake/\w+\.cmake", installed[1]):
-        # The functions of the others are called by these alone.
-        if path == "cmake/AmasiaApp.cmake":
-            names |= set(re.findall(r"^function\((amasia_\w+)", read(path), re.MULTILINE))
-            names |= set(re.findall(r"if\((AMASIA_\w+)\)", read(path)))
+    assert "install(FILES cmake/AmasiaApp.cmake" in read("cmake/Library.cmake")
+    app = read("cmake/AmasiaApp.cmake")  # the functions of other files are called by these alone
+    names |= set(re.findall(r"^function\((amasia_\w+)", app, re.MULTILINE))
+    names |= set(re.findall(r"if\((AMASIA_\w+)\)", app))
     assert {"Amasia::variants", "amasia_add_app", "AMASIA_CUDA", "Amasia_CUDA"} <= names
     cmake = PAGE[PAGE.index("\n## CMake") : PAGE.index("\n## C++")]
     page = set(re.findall(r"^\| `((?:AMASIA_|Amasia_|Amasia::|amasia_)\w+)` \|", cmake, re.M))
@@ -83,9 +77,7 @@ def test_every_name_of_cmake_is_placed() -> None:
 
 def test_every_preset_is_named() -> None:
     presets = json.loads(read("CMakePresets.json"))["configurePresets"]
-    sentence = re.search(r"^Configure presets: .*$", PAGE, re.MULTILINE)
-    assert sentence
-    named = set(re.findall(r"`(\w+)`", sentence[0]))
+    named = set(re.findall(r"`(\w+)`", found("docs/stability.md", "^Configure presets: (.*)$")))
     same(named, {p["name"] for p in presets if not p.get("hidden")}, "the preset")
 
 
@@ -103,12 +95,6 @@ def test_versions_of_the_schemas_are_those_of_the_code() -> None:
 
 
 # --- A release ------------------------------------------------------------------------------------
-
-
-def found(name: str, pattern: str) -> str:
-    match = re.search(pattern, read(name), re.MULTILINE)
-    assert match, f"{name} has no {pattern}"
-    return match[1]
 
 
 def test_the_version_and_its_date_are_the_same_everywhere() -> None:

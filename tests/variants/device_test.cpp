@@ -1,10 +1,5 @@
 // What of launches, libraries and tensor maps can be tested without a device.
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
-
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/device/library.hpp"
 #include "variants/device/tensor_map.hpp"

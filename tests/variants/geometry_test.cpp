@@ -1,16 +1,8 @@
 // Tiles, boxes, their swizzle and the ring of stages, against their definitions.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <set>
-#include <string>
 #include <type_traits>
-#include <vector>
 
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 #include "variants/geometry/box.hpp"
-#include "variants/geometry/pipeline_state.hpp"
 #include "variants/geometry/ring.hpp"
 #include "variants/geometry/tile.hpp"
 
@@ -166,27 +158,26 @@ TYPED_TEST(Ring, GoesRoundAndTurnsItsParity) {
   PipelineState<stages> state;
   for (long long use = 0; use < 5 * stages + 3; ++use, ++state) {
     const int stage = static_cast<int>(use % stages);
-    const RingSlot<stages> slot = ring_slot<stages>(use);
     const auto after = PipelineState<stages>::after(use);
     auto next = state.before();
     ++next;
-    for (const int index : {slot.stage, state.index, after.index, next.index}) {
+    for (const int index : {state.index, after.index, next.index}) {
       ASSERT_EQ(index, stage) << use;
     }
-    for (const unsigned phase : {slot.parity, state.phase, after.phase, next.phase}) {
+    for (const unsigned phase : {state.phase, after.phase, next.phase}) {
       ASSERT_EQ(phase, parity[stage]) << use;
     }
     parity[stage] ^= 1;
   }
 }
 
-TEST(RingSlot, CountsTilesIn64Bits) {
-  constexpr long long far = (1LL << 40) + 1;
+TEST(PipelineState, CountsUsesIn64Bits) {
   const auto state = PipelineState<4>::after(4LL * 3'000'000'001 + 1);
   EXPECT_TRUE(state.index == 1 && state.phase == 1u);
-  EXPECT_EQ(ring_slot<4>(far).stage, 1);
-  EXPECT_EQ(ring_slot<4>(far).parity, 0u);
-  EXPECT_EQ(ring_slot<4>(far + 4).parity, 1u);
+  constexpr long long far = (1LL << 40) + 1;
+  EXPECT_EQ(PipelineState<4>::after(far).index, 1);
+  EXPECT_EQ(PipelineState<4>::after(far).phase, 0u);
+  EXPECT_EQ(PipelineState<4>::after(far + 4).phase, 1u);
 }
 
 }  // namespace

@@ -19,22 +19,9 @@
 //   satisfy this. In a loop every wait must, unless such a wait follows: a tile that the block
 //   shares may come behind a barrier where the slots have a wait of their own. Which slot is read
 //   is not seen.
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 #include "variants/strategy.hpp"
 
 namespace amasia {
@@ -43,19 +30,16 @@ namespace {
 namespace fs = std::filesystem;
 
 bool shows(const ptx::Function& kernel, std::string_view part) {
-  return std::any_of(kernel.body.begin(), kernel.body.end(), [part](const ptx::Statement& s) {
+  return std::ranges::any_of(kernel.body, [part](const ptx::Statement& s) {
     return s.opcode.find(part) != std::string::npos;
   });
 }
 
 /// `alternatives` separated by '|'.
 bool shows_one_of(const ptx::Function& kernel, std::string_view alternatives) {
-  while (!alternatives.empty()) {
-    const std::size_t bar = alternatives.find('|');
-    if (shows(kernel, alternatives.substr(0, bar))) return true;
-    alternatives.remove_prefix(bar == std::string_view::npos ? alternatives.size() : bar + 1);
-  }
-  return false;
+  return std::ranges::any_of(std::views::split(alternatives, '|'), [&](const auto& part) {
+    return shows(kernel, std::string_view(part.begin(), part.end()));
+  });
 }
 
 /// Prepares operands of tensor cores before any strategy moves them, the same for all.
@@ -65,7 +49,7 @@ bool prepares_operands(const ptx::Function& kernel) {
 
 bool touches_shared(const ptx::Function& kernel) {
   if (prepares_operands(kernel)) return false;
-  return std::any_of(kernel.body.begin(), kernel.body.end(), [](const ptx::Statement& s) {
+  return std::ranges::any_of(kernel.body, [](const ptx::Statement& s) {
     const std::string operation = ptx::operation_of(s.opcode);
     return operation.find(".shared") != std::string::npos || operation.starts_with("cp.async") ||
            operation.starts_with("mbarrier");
@@ -75,8 +59,8 @@ bool touches_shared(const ptx::Function& kernel) {
 /// Does the kernel stop on this architecture, because it has instructions that are missing there?
 /// They are compiled as traps (variants/ptx/guarded_asm.cuh), and ptxas drops what lies behind.
 bool stops(const ptx::Function& kernel) {
-  return std::any_of(kernel.body.begin(), kernel.body.end(),
-                     [](const ptx::Statement& s) { return s.opcode == "trap"; });
+  return std::ranges::any_of(kernel.body,
+                             [](const ptx::Statement& s) { return s.opcode == "trap"; });
 }
 
 /// The registers in an operand: "{%r1, %r2}" has two, "[%rd1+16]" one, "5" none.
@@ -130,17 +114,17 @@ std::set<std::string> loaded_registers(const ptx::Function& kernel) {
   // What a load can reach ...
   std::set<std::string> reached, unchanged;
   until_stable([&](const std::string& r, const Definition& d) {
-    const bool from_load =
-        d.load || (d.copy && std::any_of(d.sources.begin(), d.sources.end(),
-                                         [&](const auto& s) { return reached.count(s) > 0; }));
+    const bool from_load = d.load || (d.copy && std::ranges::any_of(d.sources, [&](const auto& s) {
+                                        return reached.count(s) > 0;
+                                      }));
     return from_load && reached.insert(r).second;
   });
   // ... and nothing but loads and constants.
   for (const auto& [r, d] : definitions) unchanged.insert(r);
   until_stable([&](const std::string& r, const Definition& d) {
-    const bool copies =
-        d.copy && std::all_of(d.sources.begin(), d.sources.end(),
-                              [&](const auto& s) { return unchanged.count(s) > 0; });
+    const bool copies = d.copy && std::ranges::all_of(d.sources, [&](const auto& s) {
+                          return unchanged.count(s) > 0;
+                        });
     return !d.load && !copies && unchanged.erase(r) > 0;
   });
   std::set<std::string> loaded;
@@ -175,9 +159,8 @@ void check_no_generic_load(const ptx::Function& function, std::vector<std::strin
 }
 
 bool is_block_barrier(const ptx::Statement& s) {
-  const std::string operation = ptx::operation_of(s.opcode);
-  return operation == "bar.sync" || operation == "barrier.sync" || operation == "bar.red" ||
-         operation == "barrier.red";
+  const std::set<std::string> barriers{"bar.sync", "barrier.sync", "bar.red", "barrier.red"};
+  return barriers.contains(ptx::operation_of(s.opcode));
 }
 
 /// What the wait at `wait` meets first on its fall-through path.
@@ -237,7 +220,7 @@ void check_no_barrier_before_use(const ptx::Function& kernel,
       if (loop.end != 0) met = first_met(kernel, loop.begin, labels);
     }
     if (met.what != Met::barrier || loop.end == 0) continue;
-    const bool slots_have_their_own = std::any_of(waits.begin(), waits.end(), [&](const auto& w) {
+    const bool slots_have_their_own = std::ranges::any_of(waits, [&](const auto& w) {
       return w.first > wait && w.first < loop.end && w.second.what == Met::use;
     });
     if (!slots_have_their_own) {
@@ -309,10 +292,8 @@ struct BuiltVariant {
 };
 
 std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> items;
   std::istringstream stream{std::string(text)};
-  for (std::string item; stream >> item;) items.push_back(item);
-  return items;
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 const std::string architectures = AMASIA_ARCHITECTURES;
@@ -340,8 +321,7 @@ std::string compiled_for(const StrategyTraits& traits, const std::string& of_arc
   std::string able;
   for (const std::string& a : split_list(of_architectures)) {
     const bool left_out =
-        traits.runs_from == 0 &&
-        std::find(clusters_only.begin(), clusters_only.end(), a) != clusters_only.end();
+        traits.runs_from == 0 && std::ranges::find(clusters_only, a) != clusters_only.end();
     if (std::stoi(a) >= traits.runs_from && !left_out) able += a + ' ';
   }
   return able.empty() ? of_architectures : able;
@@ -440,9 +420,9 @@ TEST_P(Signature, MachineCodeFollowsTheStrategy) {
       EXPECT_TRUE(generic_allowed || !has("LD")) << f.name << " loads by generic addresses";
       const auto wanted = defining.find(std::string(v.traits.name));
       if (wanted == defining.end()) {
-        EXPECT_TRUE(std::none_of(beyond_baseline.begin(), beyond_baseline.end(), has)) << f.name;
+        EXPECT_TRUE(std::ranges::none_of(beyond_baseline, has)) << f.name;
       } else {
-        EXPECT_TRUE(std::any_of(wanted->second.begin(), wanted->second.end(), has))
+        EXPECT_TRUE(std::ranges::any_of(wanted->second, has))
             << f.name << " lacks " << wanted->second.front();
       }
     }
@@ -452,7 +432,7 @@ TEST_P(Signature, MachineCodeFollowsTheStrategy) {
 INSTANTIATE_TEST_SUITE_P(EveryVariant, Signature, testing::ValuesIn(built_variants()),
                          [](const testing::TestParamInfo<BuiltVariant>& built) {
                            std::string name = built.param.name;
-                           std::replace(name.begin(), name.end(), '/', '_');
+                           std::ranges::replace(name, '/', '_');
                            return name;
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Signature);  // a build without CUDA has no variants
@@ -469,8 +449,8 @@ void expect_violation(const std::vector<std::string>& violations, std::string_vi
     EXPECT_TRUE(violations.empty()) << joined(violations);
     return;
   }
-  EXPECT_TRUE(std::any_of(violations.begin(), violations.end(),
-                          [part](const auto& v) { return v.find(part) != std::string::npos; }))
+  EXPECT_TRUE(std::ranges::any_of(
+      violations, [part](const auto& v) { return v.find(part) != std::string::npos; }))
       << "expected a violation with '" << part << "', got:\n"
       << joined(violations);
 }

@@ -44,14 +44,7 @@ void launch(void (*kernel)(Parameters...), const FollowingShape& shape, cudaStre
     serial.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     serial.val.programmaticStreamSerializationAllowed = 1;
   }
-  cudaLaunchConfig_t config = {};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = shape.dynamic_shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes.list;
-  config.numAttrs = attributes.count;
-  AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+  launch_with(attributes, kernel, shape, stream, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace amasia

@@ -34,16 +34,13 @@ void allow_launch(const void* kernel, const LaunchShape& shape) {
 
 int resident_blocks(const void* kernel, const LaunchShape& shape, int sm_count) {
   if (shape.cluster_blocks > 1) {
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = shape.cluster_blocks;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    LaunchAttributes attributes = attributes_of({{}, {}, 0, shape.cluster_blocks});
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.cluster_blocks);
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.dynamic_shared_bytes;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+    config.attrs = attributes.list;
+    config.numAttrs = attributes.count;
     int clusters = 0;
     AMASIA_CUDA(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
     return clusters * static_cast<int>(shape.cluster_blocks);

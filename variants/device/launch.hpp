@@ -30,9 +30,8 @@ LaunchAttributes attributes_of(const LaunchShape& shape);
 
 /// Launches kernel(arguments...) on the stream. Throws CudaError.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
-            Arguments&&... arguments) {
-  LaunchAttributes attributes = attributes_of(shape);
+void launch_with(LaunchAttributes attributes, void (*kernel)(Parameters...),
+                 const LaunchShape& shape, cudaStream_t stream, Arguments&&... arguments) {
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
@@ -41,6 +40,12 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_
   config.attrs = attributes.list;
   config.numAttrs = attributes.count;
   AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+}
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
+            Arguments&&... arguments) {
+  launch_with(attributes_of(shape), kernel, shape, stream, std::forward<Arguments>(arguments)...);
 }
 
 /// Blocks of `kernel` that fit on the whole device at once (cluster-aware): the grid of a

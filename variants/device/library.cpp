@@ -1,6 +1,7 @@
 #include "variants/device/library.hpp"
 
 #include <dlfcn.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <stdexcept>
@@ -21,10 +22,10 @@ Library::Library(std::initializer_list<const char*> names) {
       }
     }
   }
-  reason_ = "none of";
-  for (const char* name : names) reason_ += std::string(" ") + name;
-  reason_ +=
-      " was found: install the CUDA toolkit's libraries, or name their folder in LD_LIBRARY_PATH";
+  reason_ = fmt::format(
+      "none of {} was found: install the CUDA toolkit's libraries, or name their folder in "
+      "LD_LIBRARY_PATH",
+      fmt::join(names, " "));
 }
 
 void* Library::symbol(const char* name) const {

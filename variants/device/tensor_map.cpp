@@ -1,9 +1,9 @@
 #include "variants/device/tensor_map.hpp"
 
 #include <cudaTypedefs.h>
+#include <fmt/format.h>
 
 #include <stdexcept>
-#include <string>
 
 #include "variants/device/cuda.hpp"
 
@@ -40,28 +40,30 @@ CUtensorMap encode(const Grid<const T>& grid, CUtensorMapDataType type, int box_
       objection_to({reinterpret_cast<std::uintptr_t>(grid.data), grid.rows, grid.columns,
                     grid.pitch, static_cast<int>(sizeof(T)), box_rows, box_columns, swizzle});
   if (objection) throw std::runtime_error("no tensor map: " + *objection);
-  const cuuint64_t extent[2] = {static_cast<cuuint64_t>(grid.columns),
-                                static_cast<cuuint64_t>(grid.rows)};
-  const cuuint64_t stride[1] = {static_cast<cuuint64_t>(grid.pitch) * sizeof(T)};
-  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns),
-                             static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t step[2] = {1, 1};
-  CUtensorMap map{};
-  const CUresult result =
-      encode_tiled()(&map, type, 2, const_cast<T*>(grid.data), extent, stride, box, step,
-                     CU_TENSOR_MAP_INTERLEAVE_NONE, driver_swizzles[static_cast<int>(swizzle)],
-                     CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS) {
-    throw std::runtime_error(
-        "cuTensorMapEncodeTiled refused a grid of " + std::to_string(grid.rows) + " x " +
-        std::to_string(grid.columns) + ", pitch " + std::to_string(grid.pitch) + ", box " +
-        std::to_string(box_rows) + " x " + std::to_string(box_columns) + " (CUDA driver error " +
-        std::to_string(static_cast<int>(result)) + ")");
-  }
-  return map;
+  return tensor_map({type,
+                     const_cast<T*>(grid.data),
+                     2,
+                     {static_cast<cuuint64_t>(grid.columns), static_cast<cuuint64_t>(grid.rows)},
+                     {static_cast<cuuint64_t>(grid.pitch) * sizeof(T)},
+                     {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)},
+                     driver_swizzles[static_cast<int>(swizzle)]},
+                    fmt::format("a grid of {} x {}, pitch {}, box {} x {}", grid.rows, grid.columns,
+                                grid.pitch, box_rows, box_columns));
 }
 
 }  // namespace
+
+CUtensorMap tensor_map(const BoxesOfTensor& boxes, const std::string& what) {
+  constexpr cuuint32_t steps[] = {1, 1, 1, 1, 1};
+  CUtensorMap map{};
+  const CUresult result = encode_tiled()(
+      &map, boxes.type, boxes.rank, boxes.data, boxes.extents.data(), boxes.strides.data(),
+      boxes.box.data(), steps, CU_TENSOR_MAP_INTERLEAVE_NONE, boxes.swizzle,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return map;
+  throw std::runtime_error(fmt::format("cuTensorMapEncodeTiled refused {} (CUDA driver error {})",
+                                       what, static_cast<int>(result)));
+}
 
 CUtensorMap tensor_map(const Grid<const float>& grid, int box_rows, int box_columns,
                        Swizzle swizzle) {

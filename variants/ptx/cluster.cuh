@@ -35,6 +35,13 @@ __device__ inline void cluster_arrive() {
 __device__ inline void cluster_wait() {
   AMASIA_SM90_ASM("barrier.cluster.wait.acquire.aligned;\n" ::: "memory");
 }
+/// As cluster_arrive(), at the start of a cluster whose blocks send to each other's shared memory,
+/// to signal that this one runs; a thread that initialised mbarriers has called tma::fence_init()
+/// since. cluster_arrive() would also publish the block's other writes, by a fence per warp over
+/// all of the device's memory. Later loads would wait for that fence.
+__device__ inline void cluster_arrive_initialised() {
+  AMASIA_SM90_ASM("barrier.cluster.arrive.relaxed.aligned;\n" ::: "memory");
+}
 __device__ inline void cluster_sync() {
   cluster_arrive();
   cluster_wait();
@@ -55,6 +62,15 @@ __device__ inline int load(unsigned remote) {
   return value;
 }
 __device__ inline float load_float(unsigned remote) { return __int_as_float(load(remote)); }
+/// 16 bytes; an address from remote_address(), a multiple of 16.
+__device__ inline float4 load_float4(unsigned remote) {
+  float4 v{};
+  AMASIA_SM90_ASM("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                  : "r"(remote)
+                  : "memory");
+  return v;
+}
 
 __device__ inline void store(unsigned remote, int value) {
   AMASIA_SM90_ASM("st.shared::cluster.s32 [%0], %1;\n" ::"r"(remote), "r"(value) : "memory");
@@ -85,6 +101,35 @@ __device__ inline void store_async(unsigned remote, int4 value, unsigned remote_
       : "memory");
 }
 
+/// A word that the other block polls for.
+__device__ inline void store_relaxed(unsigned remote, int value) {
+  AMASIA_SM90_ASM("st.relaxed.cluster.shared::cluster.s32 [%0], %1;\n" ::"r"(remote), "r"(value)
+                  : "memory");
+}
+/// The generic address of the peer's counterpart of `local`. A store to an address of the shared
+/// window makes one of it each time, by a special register that takes 20 cycles.
+__device__ inline unsigned long long remote_generic(const void* local, unsigned peer) {
+  unsigned long long address = 0;
+  AMASIA_SM90_ASM("mapa.u64 %0, %1, %2;\n" : "=l"(address) : "l"(local), "r"(peer));
+  return address;
+}
+/// Four words, each for itself, by the threads whose `condition` is not 0, without a branch; the
+/// address is a multiple of 16.
+__device__ inline void store_relaxed_if(int condition, unsigned long long generic, int4 value) {
+  AMASIA_SM90_ASM(
+      "{\n"
+      ".reg .pred wanted;\n"
+      "setp.ne.s32 wanted, %0, 0;\n"
+      "@wanted st.relaxed.cluster.v4.s32 [%1], {%2, %3, %4, %5};\n"
+      "}\n" ::"r"(condition),
+      "l"(generic), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+      : "memory");
+}
+
+/// What this thread has written to its cluster's shared memory before is seen before what it writes
+/// after.
+__device__ inline void fence_cluster() { AMASIA_SM90_ASM("fence.acq_rel.cluster;\n" ::: "memory"); }
+
 /// Adds to a word of the cluster's shared window; an address from remote_address(), whose block may
 /// be this one. Nothing comes back: the addition is done when the cluster's barrier has been
 /// passed.
@@ -101,15 +146,6 @@ __device__ inline void arrive_remote(unsigned remote_barrier) {
       : "memory");
 }
 
-/// The same without the release, which at cluster scope would wait for all of the block's stores.
-/// It orders nothing: for a thread that says that something has been read, when those that read it
-/// have used the values, and have met this thread since.
-__device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
-  AMASIA_SM90_ASM(
-      "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
-      : "memory");
-}
-
 /// Arrives at an mbarrier of a peer after this thread's warp has read a stage of shared memory.
 /// Unlike arrive_remote() it publishes no writes to the peer: without qualifiers it is a release at
 /// block scope. A release at cluster scope is a fence over all of the device's memory
@@ -120,17 +156,21 @@ __device__ inline void arrive_read(unsigned remote_barrier) {
                   : "memory");
 }
 
-/// Waits with acquire at cluster scope, for data that peers wrote with plain remote stores.
-__device__ inline void wait_cluster(tma::Barrier* barrier, unsigned parity) {
+/// Waits with acquire at cluster scope, for data that peers wrote with plain remote stores. _at:
+/// for a barrier whose shared address is at hand.
+__device__ inline void wait_cluster_at(unsigned barrier, unsigned parity) {
   AMASIA_SM90_ASM(
       "{\n"
       ".reg .pred done;\n"
       "again:\n"
       "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
       "@!done bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)),
+      "}\n" ::"r"(barrier),
       "r"(parity)
       : "memory");
+}
+__device__ inline void wait_cluster(tma::Barrier* barrier, unsigned parity) {
+  wait_cluster_at(shared_address(barrier), parity);
 }
 
 /// As tma::load_bytes(), into the same place of every block of the cluster whose bit is set in

@@ -50,6 +50,25 @@ __device__ void copy16(unsigned shared, const void* global) {
 #endif
 }
 
+/// Copies 16 bytes to a 32-bit shared address if `condition` is not 0; `valid` of them come from
+/// `global`, the rest is zero.
+__device__ inline void copy16_if(int condition, unsigned shared, const void* global, int valid) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "{\n"
+      ".reg .pred wanted;\n"
+      "setp.ne.s32 wanted, %0, 0;\n"
+      "@wanted cp.async.cg.shared.global [%1], [%2], 16, %3;\n"
+      "}\n" ::"r"(condition),
+      "r"(shared), "l"(__cvta_generic_to_global(global)), "r"(valid)
+      : "memory");
+#else
+  if (condition == 0) return;
+  *static_cast<int4*>(__cvta_shared_to_generic(shared)) =
+      valid > 0 ? *static_cast<const int4*>(global) : int4{};
+#endif
+}
+
 /// Closes the group of copies this thread has issued since the last commit.
 __device__ inline void commit() {
 #if __CUDA_ARCH__ >= 800

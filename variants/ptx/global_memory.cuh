@@ -1,4 +1,5 @@
-// Explicit loads from global memory, for copies through registers (PTX ISA: "ld.global"; any GPU).
+// Explicit loads from global memory, for copies through registers, and prefetches (PTX ISA:
+// "ld.global", "prefetch"; any GPU).
 #pragma once
 
 namespace amasia::global {
@@ -13,6 +14,11 @@ __device__ __forceinline__ int4 load16(const void* from) {
                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                : "l"(__cvta_generic_to_global(from)));
   return v;
+}
+
+/// Brings the 128-byte line of an address into L2. Nobody waits for it.
+__device__ __forceinline__ void prefetch_line(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];\n" ::"l"(__cvta_generic_to_global(address)));
 }
 
 }  // namespace amasia::global

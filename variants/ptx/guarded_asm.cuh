@@ -9,6 +9,12 @@
 #define AMASIA_SM80_ASM(...) __trap()
 #endif
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+#define AMASIA_SM89_ASM(...) asm volatile(__VA_ARGS__)
+#else
+#define AMASIA_SM89_ASM(...) __trap()
+#endif
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define AMASIA_SM90_ASM(...) asm volatile(__VA_ARGS__)
 #else

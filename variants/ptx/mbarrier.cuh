@@ -20,6 +20,13 @@ __device__ inline void init(Barrier* barrier, unsigned arrivals) {
                   : "memory");
 }
 
+/// As init(), for a barrier that was initialised before and that nobody uses any more.
+__device__ inline void init_again(Barrier* barrier, unsigned arrivals) {
+  AMASIA_SM90_ASM("mbarrier.inval.shared::cta.b64 [%0];\n" ::"r"(shared_address(barrier))
+                  : "memory");
+  init(barrier, arrivals);
+}
+
 /// Makes the initialised barriers visible to the copy engine and to the cluster.
 __device__ inline void fence_init() {
   AMASIA_SM90_ASM("fence.mbarrier_init.release.cluster;\n" ::: "memory");
@@ -56,6 +63,23 @@ __device__ inline void wait_at(unsigned barrier, unsigned parity) {
 }
 __device__ inline void wait(Barrier* barrier, unsigned parity) {
   wait_at(shared_address(barrier), parity);
+}
+
+/// As wait(), called by all lanes of a warp together, with the same arguments; all leave the loop
+/// at once, by vote. Lanes may leave an ordinary wait loop one by one. The compiler then no longer
+/// knows that the warp is converged, and adds to every later shuffle a test and a second,
+/// lane-by-lane version.
+__device__ inline void warp_wait(Barrier* barrier, unsigned parity) {
+  AMASIA_SM90_ASM(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "vote.sync.all.pred done, done, 0xffffffff;\n"
+      "@!done bra.uni again;\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(parity)
+      : "memory");
 }
 
 /// Has the phase with this parity completed? As wait_at(), without waiting.

@@ -33,6 +33,17 @@ __device__ inline int4 load16(unsigned shared) {
   return v;
 }
 
+/// Reads 4 bytes. No `memory` clobber, so that FFMA keep their written order.
+__device__ inline float load_float(unsigned shared) {
+  float v;
+  asm volatile("ld.shared.f32 %0, [%1];\n" : "=f"(v) : "r"(shared));
+  return v;
+}
+
+__device__ inline void store_float(unsigned shared, float v) {
+  asm volatile("st.shared.f32 [%0], %1;" : : "r"(shared), "f"(v) : "memory");
+}
+
 __device__ inline void store_float4(unsigned shared, float4 v) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
                :

@@ -1,7 +1,7 @@
 #include <memory>
 #include <string>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/errors.hpp"
 #include "harness/session/session.hpp"
@@ -12,13 +12,11 @@
 namespace amasia {
 namespace {
 
-struct BenchRequest {
-  MeasureRequest measure{};
+struct BenchRequest : MeasureRequest {
   std::string file{};
 };
 
 ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
-  MeasureRequest& m = r.measure;
   for (const char* code : {".cu", ".cubin", ".ptx", ".so"}) {
     if (!r.file.ends_with(code)) continue;
     throw UsageError(
@@ -29,8 +27,8 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   const Description description = read_description(r.file);
   UserApp app = load_user_app(description);
   check_user_app(app);  // before anything is loaded
-  if (!m.dry_run) {     // which runs nothing, also no constructor of a library
-    load_libraries(description, app, m.session);
+  if (!r.dry_run) {     // which runs nothing, also no constructor of a library
+    load_libraries(description, app, r.session);
     for (const std::size_t needed : {std::size_t{0}, description.reference}) {
       const UserImplementation& i = app.implementations[needed];
       if (i.broken.empty()) continue;
@@ -39,32 +37,28 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
       return exit_wrong_result;
     }
   }
-  m.title = "bench-" + app.name;
-  m.campaign.patterns = {app.name};
-  m.finder = in_shell({"compute-sanitizer", "amasia", "bench", r.file, "--in-process"});
-  m.finder_does = "says which thread read or wrote where it must not";
+  r.title = "bench-" + app.name;
+  r.campaign.patterns = {app.name};
+  r.finder = in_shell({"compute-sanitizer", "amasia", "bench", r.file, "--in-process"});
+  r.finder_does = "says which thread read or wrote where it must not";
   const std::string baseline = app.implementations.front().name;
   const UserRegistration registration = register_user_app(std::move(app));
   print_prose("note: baseline is {}, outputs are compared with those of {}\n", baseline,
               description.implementations[description.reference].name);
-  return measure(m, argv);
+  return measure(r, argv);
 }
 
 Action declare_bench(CLI::App& options) {
   auto r = std::make_shared<BenchRequest>();
-  MeasureRequest& m = r->measure;
-  m.campaign.roles = {Role::best};
-  options
-      .add_option("file", r->file, "description of the problem and its implementations, in TOML")
-      ->required()
-      ->type_name("FILE");
-  add_given_sizes(options, m.campaign.sizes, "those of the file");
-  add_modes(options, m.campaign);
-  add_effort(options, m.effort, "");
-  add_measuring(options, m);
-  return [r](const Invocation& invocation) {
-    r->measure.campaign.effort = effort_of(r->measure.effort, Effort{});
-    return bench(*r, invocation.argv);
+  r->campaign.roles = {Role::best};
+  add_file(options, "file", r->file, "description of the problem and its implementations, in TOML");
+  add_given_sizes(options, r->campaign.sizes, "those of the file");
+  add_modes(options, r->campaign);
+  add_effort(options, r->effort, "");
+  add_measuring(options, *r);
+  return [r](const std::vector<std::string>& argv) {
+    r->campaign.effort = effort_of(r->effort, Effort{});
+    return bench(*r, argv);
   };
 }
 

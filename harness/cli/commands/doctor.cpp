@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/evidence/evidence.hpp"
 #include "harness/text/output.hpp"
@@ -52,8 +52,8 @@ ExitStatus doctor(const SessionOptions& session) {
   print_what_it_lacks(p.device);
   const std::string tuning = default_tuning_path(p.device);
   const std::vector<TuningEntry> winners = winners_in_results(p.device).entries();
-  const auto lent = std::find_if(winners.begin(), winners.end(),
-                                 [](const TuningEntry& e) { return !e.lent_by.empty(); });
+  const auto lent =
+      std::ranges::find_if(winners, [](const TuningEntry& e) { return !e.lent_by.empty(); });
   print_data("recorded winners: {}\n",
              std::filesystem::exists(tuning) ? tuning
              : lent != winners.end()
@@ -66,7 +66,7 @@ ExitStatus doctor(const SessionOptions& session) {
 Action declare_doctor(CLI::App& options) {
   auto session = std::make_shared<SessionOptions>();
   add_device(options, *session);
-  return [session](const Invocation&) { return doctor(*session); };
+  return [session](const std::vector<std::string>&) { return doctor(*session); };
 }
 
 const bool doctor_registered = register_command(

@@ -1,7 +1,7 @@
 #include <memory>
 #include <utility>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/report/report.hpp"
@@ -34,13 +34,13 @@ Action declare_export(CLI::App& options) {
     std::string file{}, csv{}, csv_points{}, markdown{};
   };
   auto r = std::make_shared<Request>();
-  options.add_option("file", r->file, "result file")->required()->type_name("FILE");
+  add_file(options, "file", r->file, "result file");
   add_output(options, "--csv", r->csv, "summary as CSV, - for stdout");
   add_output(options, "--csv-points", r->csv_points,
              "points of the microbenchmarks as CSV, - for stdout");
   add_output(options, "--markdown", r->markdown, "as Markdown, - for stdout",
              "stdout, when no form is asked for");
-  return [r](const Invocation&) {
+  return [r](const std::vector<std::string>&) {
     keep_inputs({r->file}, {r->csv, r->csv_points, r->markdown});
     const ResultFile file = std::move(read_result_files({r->file}).front());
     if (r->csv.empty() && r->csv_points.empty() && r->markdown.empty()) r->markdown = "-";

@@ -7,17 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/ceiling.hpp"
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
+#include "harness/results/codec.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json app_json(const App& app) {
   Json sizes = Json::object(), parameters = Json::array(), list = Json::array();
@@ -33,14 +32,10 @@ Json app_json(const App& app) {
   for (const Variant* v : variants_of(app.name())) {
     Json configs = Json::array();
     for (const Config& c : v->configs) {
-      Json geometry = Json::object();
-      for (const auto& [key, value] : c.info.geometry) geometry[key] = value;
-      Json movement = Json::object();
-      for (const auto& [key, value] : c.info.movement) movement[key] = value;
       configs.push_back({{"name", c.info.name},
-                         {"geometry", geometry},
+                         {"geometry", written(c.info.geometry)},
                          {"schedule", c.info.schedule},
-                         {"movement", movement}});
+                         {"movement", written(c.info.movement)}});
     }
     Json declined = Json::object();
     for (const Declined& d : v->declined) declined[d.schedule] = d.reason;
@@ -111,9 +106,7 @@ void print_sizes(const App& app) {
       for (const ParameterSpec& s : app.parameters()) {
         const std::string& value = size.text(s.name);
         const bool extent = s.kind == ParameterSpec::Kind::integer && s.default_value != "0";
-        if (extent || value != s.default_value) {
-          given.push_back(s.name + "=" + value);
-        }
+        if (extent || value != s.default_value) given.push_back(s.name + "=" + value);
       }
       sizes.push_back(fmt::format("{}", fmt::join(given, ",")));
     }
@@ -163,7 +156,7 @@ void print_overview() {
     for (const Variant* v : variants_of(app->name())) {
       if (v->comparator) {
         comparators.push_back(v->name());
-      } else if (std::find(strategies.begin(), strategies.end(), v->strategy) == strategies.end()) {
+      } else if (std::ranges::find(strategies, v->strategy) == strategies.end()) {
         strategies.push_back(v->strategy);
       }
     }
@@ -197,7 +190,7 @@ void print_overview() {
     print_entry(
         name,
         fmt::format("{}: {} of {} tables, figures and claims (amasia list {})", rows.front().source,
-                    std::count_if(rows.begin(), rows.end(), is_built), rows.size(), name),
+                    std::ranges::count_if(rows, is_built), rows.size(), name),
         column);
   }
 }
@@ -237,7 +230,7 @@ Action declare_list(CLI::App& options) {
   add_patterns(options, r->patterns, true);
   options.add_flag("--json", r->json, "everything, as JSON");
   options.add_flag("--sources", r->sources, "digest of each variant's code, as JSON");
-  return [r](const Invocation&) {
+  return [r](const std::vector<std::string>&) {
     if (!r->json && !r->sources) return list(r->patterns);
     print_data("{}\n", (r->sources ? Json(source_digests()) : everything()).dump(1));
     return exit_ok;

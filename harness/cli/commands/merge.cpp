@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/journal.hpp"
 #include "harness/conclusions/sessions.hpp"
@@ -23,11 +23,9 @@ ExitStatus merge_inputs(const std::vector<std::string>& inputs, const std::strin
 Action declare_merge(CLI::App& options) {
   auto inputs = std::make_shared<std::vector<std::string>>();
   auto out = std::make_shared<std::string>();
-  options.add_option("inputs", *inputs, "result files, or journals of interrupted runs")
-      ->required()
-      ->type_name("FILE");
-  options.add_option("--out", *out, "the merged file")->required()->type_name("FILE");
-  return [inputs, out](const Invocation&) { return merge_inputs(*inputs, *out); };
+  add_file(options, "inputs", *inputs, "result files, or journals of interrupted runs");
+  add_file(options, "--out", *out, "the merged file");
+  return [inputs, out](const std::vector<std::string>&) { return merge_inputs(*inputs, *out); };
 }
 
 const bool merge_registered = register_command(

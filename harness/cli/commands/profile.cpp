@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/process/profiler.hpp"
@@ -16,8 +16,6 @@
 
 namespace amasia {
 namespace {
-
-using LineSink = std::function<void(const std::string&)>;
 
 ProfiledGroup without_counters(const GroupResult& ran) {
   ProfiledGroup group;
@@ -34,9 +32,7 @@ ProfiledGroup without_counters(const GroupResult& ran) {
 
 /// What was counted belongs to the rows that ran, in their order.
 void add_counters(ProfiledGroup& group, const NcuOutput& counted) {
-  const auto ran = std::count_if(group.rows.begin(), group.rows.end(), [](const ProfiledRow& row) {
-    return row.status == RowStatus::ok;
-  });
+  const auto ran = std::ranges::count(group.rows, RowStatus::ok, &ProfiledRow::status);
   if (static_cast<std::size_t>(ran) != counted.results.size()) {
     group.warnings.push_back(
         fmt::format("Nsight Compute counted {} times where {} rows ran: which is whose is not "
@@ -46,15 +42,12 @@ void add_counters(ProfiledGroup& group, const NcuOutput& counted) {
   }
   std::size_t next = 0;
   for (ProfiledRow& row : group.rows) {
-    if (row.status == RowStatus::ok) {
-      row.counters = counters_of(counted.results[next++]);
-    }
+    if (row.status == RowStatus::ok) row.counters = counters_of(counted.results[next++]);
   }
 }
 
 bool any_ran(const ProfiledGroup& group) {
-  return std::any_of(group.rows.begin(), group.rows.end(),
-                     [](const ProfiledRow& row) { return row.status == RowStatus::ok; });
+  return std::ranges::count(group.rows, RowStatus::ok, &ProfiledRow::status) > 0;
 }
 
 /// The group, and in `obstacle` why nothing was counted in it.
@@ -63,7 +56,7 @@ ProfiledGroup profile_group(const PlannedGroup& plan, const std::string& ncu,
                             bool& was_interrupted, std::string& obstacle) {
   NcuOutput counted;
   bool answered = false;
-  const auto run = [&](const nlohmann::ordered_json& task, double seconds) {
+  const auto run = [&](const Json& task, double seconds) {
     ProfiledTask profiled = run_in_profiler(ncu, task, counted_metrics(), seconds, note);
     counted = std::move(profiled.counted);
     answered = profiled.answered;
@@ -87,9 +80,8 @@ ProfiledGroup profile_group(const PlannedGroup& plan, const std::string& ncu,
 }
 
 std::string summary_of(const ProfiledGroup& group) {
-  const auto counted =
-      std::count_if(group.rows.begin(), group.rows.end(),
-                    [](const ProfiledRow& row) { return row.counters.has_value(); });
+  const auto counted = std::ranges::count_if(
+      group.rows, [](const ProfiledRow& row) { return row.counters.has_value(); });
   return fmt::format("counters of {} of {} rows", counted, group.rows.size());
 }
 
@@ -114,7 +106,7 @@ ProfilingOutcome run_profiling(const std::vector<PlannedGroup>& plan, ProfileFil
   for (const PlannedGroup& g : plan) {
     progress.begin(g.key.to_string(), expected_seconds(g));
     const auto finished = [&](const ProfiledGroup& known) { return known.key == g.key; };
-    if (std::any_of(outcome.file.groups.begin(), outcome.file.groups.end(), finished)) {
+    if (std::ranges::any_of(outcome.file.groups, finished)) {
       progress.end("from the file");
       continue;
     }
@@ -131,11 +123,8 @@ ProfilingOutcome run_profiling(const std::vector<PlannedGroup>& plan, ProfileFil
   return outcome;
 }
 
-struct ProfileRequest {
-  CampaignRequest campaign{};
-  SessionOptions session{};
-  std::string tuning{};
-  bool dry_run = false, counters = false;
+struct ProfileRequest : MeasureRequest {
+  bool counters = false;
 };
 
 /// What is missing then. No variant has clocks of its own in its kernels: reading them would change
@@ -158,7 +147,7 @@ std::vector<ProfiledGroup> finished_before(const std::string& path, Existing exi
                                  earlier.provenance.device.name, device.name));
   }
   std::erase_if(earlier.groups, [](const ProfiledGroup& group) {
-    return std::any_of(group.rows.begin(), group.rows.end(), [](const ProfiledRow& row) {
+    return std::ranges::any_of(group.rows, [](const ProfiledRow& row) {
       return row.source_digest != source_digest(row.variant);
     });
   });
@@ -195,7 +184,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
     return {plan_counting(r.campaign, cases, recorded_winners(r.tuning, device),
                           device ? device->name : "")};
   };
-  if (r.dry_run) return preview("profile", r.campaign, cases, r.session, planned);
+  if (r.dry_run) return preview("profile", r, cases, planned);
   const std::string ncu = find_ncu();
   if (ncu.empty()) {
     print_prose(
@@ -233,7 +222,7 @@ Action declare_profile(CLI::App& options) {
   add_keeping(options, r->session);
   add_dry_run(options, r->dry_run);
   options.add_flag("--counters", r->counters, "what is counted, as a table; run nothing");
-  return [r](const Invocation& invocation) { return profile(*r, invocation.argv); };
+  return [r](const std::vector<std::string>& argv) { return profile(*r, argv); };
 }
 
 const bool profile_registered = register_command(

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/journal.hpp"
@@ -21,11 +21,9 @@
 namespace amasia {
 namespace {
 
-struct ReproduceRequest {
+struct ReproduceRequest : MeasureRequest {
   std::string file{};
   std::vector<std::string> only{};
-  SessionOptions session{};
-  bool dry_run = false, record_host = false;
 };
 
 /// Throws UsageError when nothing in the file has such a name.
@@ -34,8 +32,8 @@ void check_asked(const ResultFile& file, const std::vector<std::string>& only) {
   for (const GroupResult* group : shown_groups(file)) names.push_back(group->key.to_string());
   for (const MicrobenchmarkResult* m : shown_microbenchmarks(file)) names.push_back(m->name);
   for (const std::string& pattern : only) {
-    if (std::any_of(names.begin(), names.end(),
-                    [&](const std::string& name) { return is_asked({pattern}, name); })) {
+    if (std::ranges::any_of(names,
+                            [&](const std::string& name) { return is_asked({pattern}, name); })) {
       continue;
     }
     throw UsageError(fmt::format("--only {}: nothing in the file has such a name; {}", pattern,
@@ -71,8 +69,8 @@ Provenance describe_run(const std::vector<std::string>& argv, const ReproduceReq
 
 bool is_disturbed(const ResultFile& now) {
   const auto is_invalid = [](const auto& result) { return !result.invalid.empty(); };
-  return std::any_of(now.groups.begin(), now.groups.end(), is_invalid) ||
-         std::any_of(now.microbenchmarks.begin(), now.microbenchmarks.end(), is_invalid);
+  return std::ranges::any_of(now.groups, is_invalid) ||
+         std::ranges::any_of(now.microbenchmarks, is_invalid);
 }
 
 /// What to try next, with the file of the repetition.
@@ -91,7 +89,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   const Again again = plan_again(recorded, r.only);
   if (r.dry_run) {
     say_not_possible(again.not_possible);
-    return preview("reproduce " + r.file, {}, {}, r.session,
+    return preview("reproduce " + r.file, r, {},
                    [&](const std::optional<Device>&) { return again.campaign; });
   }
   keep_inputs({r.file}, {r.session.out});
@@ -126,9 +124,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
 
 Action declare_reproduce(CLI::App& options) {
   auto r = std::make_shared<ReproduceRequest>();
-  options.add_option("file", r->file, "the result file to measure again")
-      ->required()
-      ->type_name("FILE");
+  add_file(options, "file", r->file, "the result file to measure again");
   options
       .add_option("--only", r->only,
                   "the cases and microbenchmarks whose whole name matches: 'nw * cold stream' "
@@ -140,7 +136,7 @@ Action declare_reproduce(CLI::App& options) {
   add_keeping(options, r->session);
   add_dry_run(options, r->dry_run);
   options.add_flag("--record-host", r->record_host, "write the host name into the result file");
-  return [r](const Invocation& invocation) { return reproduce(*r, invocation.argv); };
+  return [r](const std::vector<std::string>& argv) { return reproduce(*r, argv); };
 }
 
 const bool reproduce_registered = register_command(

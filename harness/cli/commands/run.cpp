@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/errors.hpp"
 #include "harness/plan/selection.hpp"
@@ -12,7 +12,7 @@ namespace {
 /// The role cross is a table of schedules in which every strategy is compared with the baseline: an
 /// app that has no schedules, or no baseline, is refused before anything runs.
 void check_schedules(const CampaignRequest& c) {
-  if (std::find(c.roles.begin(), c.roles.end(), Role::cross) == c.roles.end()) return;
+  if (std::ranges::find(c.roles, Role::cross) == c.roles.end()) return;
   for (const SelectedApp& selected : select(c.patterns).apps) {
     const std::string app(selected.app->name());
     const bool divided = !selected.app->schedules().empty();
@@ -37,12 +37,12 @@ Action declare_run(CLI::App& options) {
       ->type_name("NAME=VALUE,...");
   add_effort(options, r->effort, "");
   add_measuring(options, *r);
-  return [r](const Invocation& invocation) {
+  return [r](const std::vector<std::string>& argv) {
     CampaignRequest& c = r->campaign;
     check_schedules(c);
     if (c.roles == std::vector<Role>{Role::cross}) c.study = "cross";
     c.effort = effort_of(r->effort, Effort{});
-    return measure(*r, invocation.argv);
+    return measure(*r, argv);
   };
 }
 

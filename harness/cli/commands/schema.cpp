@@ -1,13 +1,13 @@
 #include "harness/results/schema.hpp"
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
 
 Action declare_schema(CLI::App&) {
-  return [](const Invocation&) {
+  return [](const std::vector<std::string>&) {
     write_data(result_schema_text());
     return exit_ok;
   };

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/errors.hpp"
@@ -24,9 +24,9 @@ std::string objection_to_study(std::string& name) {
 /// code that is the reason, and the device query says it.
 void refuse_if_not_reproducible(const CampaignRequest& request) {
   const std::vector<InventoryRow>& rows = request.inventory;
-  const bool answered = std::any_of(rows.begin(), rows.end(),
-                                    [](const InventoryRow& row) { return !row.by.empty(); });
-  if (std::any_of(rows.begin(), rows.end(), is_built)) return;
+  const bool answered =
+      std::ranges::any_of(rows, [](const InventoryRow& row) { return !row.by.empty(); });
+  if (std::ranges::any_of(rows, is_built)) return;
   if (answered && !has_device_code()) return;
   for (const InventoryRow& row : rows) {
     write_data(
@@ -49,7 +49,7 @@ Action declare_study(CLI::App& options) {
   add_modes(options, r->campaign);
   add_effort(options, r->effort, "the study's");
   add_measuring(options, *r);
-  return [r](const Invocation& invocation) {
+  return [r](const std::vector<std::string>& argv) {
     CampaignRequest& c = r->campaign;
     if (std::vector<InventoryRow> rows = inventory_rows(c.study); !rows.empty()) {
       ask_for(c, std::move(rows), r->effort);
@@ -57,7 +57,7 @@ Action declare_study(CLI::App& options) {
     } else {
       ask_for(c, find_study(c.study), r->effort);
     }
-    return measure(*r, invocation.argv);
+    return measure(*r, argv);
   };
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/conclusions/comparison.hpp"
@@ -15,13 +15,8 @@
 namespace amasia {
 namespace {
 
-struct TuneRequest {
-  CampaignRequest campaign{};
-  EffortAsked effort{};
-  SessionOptions session{};
-  std::string tuning{};
+struct TuneRequest : MeasureRequest {
   bool missing = false;
-  bool dry_run = false;
 };
 
 /// The group without the variants that have a winner already.
@@ -73,7 +68,7 @@ ExitStatus tune(TuneRequest& r) {
     return groups;
   };
   if (r.dry_run) {
-    return preview("tune", c, cases, r.session, [&](const std::optional<Device>& device) {
+    return preview("tune", r, cases, [&](const std::optional<Device>& device) {
       return Campaign{device ? left(*device) : plan};
     });
   }
@@ -140,7 +135,7 @@ Action declare_tune(CLI::App& options) {
                    "only what has no winner of the code as it is: after an interruption, or where "
                    "presets share a size");
   add_dry_run(options, r->dry_run);
-  return [r](const Invocation&) {
+  return [r](const std::vector<std::string>&) {
     r->campaign.effort = effort_of(r->effort, Effort{});
     return tune(*r);
   };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/cli/command.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/references.hpp"
@@ -12,10 +12,8 @@
 namespace amasia {
 namespace {
 
-struct VerifyRequest {
-  CampaignRequest campaign{};
-  SessionOptions session{};
-  bool reference = false, dry_run = false;
+struct VerifyRequest : MeasureRequest {
+  bool reference = false;
 };
 
 ExitStatus verify_references(const VerifyRequest& r, const std::vector<AppCases>& cases) {
@@ -85,7 +83,7 @@ ExitStatus verify(const VerifyRequest& r) {
   if (r.reference) return verify_references(r, cases);
   const std::vector<PlannedGroup> plan = plan_verification(r.campaign, cases);
   if (r.dry_run) {
-    return preview("verify", r.campaign, cases, r.session,
+    return preview("verify", r, cases,
                    [&](const std::optional<Device>&) { return Campaign{plan}; });
   }
   const Device device = query_in_child(r.session).device;
@@ -117,7 +115,7 @@ Action declare_verify(CLI::App& options) {
                    "the CPU references against a second one; needs no GPU");
   add_device(options, r->session);
   add_dry_run(options, r->dry_run);
-  return [r](const Invocation&) { return verify(*r); };
+  return [r](const std::vector<std::string>&) { return verify(*r); };
 }
 
 const bool verify_registered = register_command(

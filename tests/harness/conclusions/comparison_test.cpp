@@ -1,17 +1,9 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/text/json_file.hpp"
-#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -118,8 +110,7 @@ TEST(CompareRows, WhatEveryRoundShowsIsClaimed) {
 TEST(Claim, IsNeverSmallerThanTheNoise) {
   const GroupResult group = sample_group(512);
   const auto bypass =
-      std::find_if(group.comparisons.begin(), group.comparisons.end(),
-                   [](const Comparison& c) { return c.variant == "hotspot/register_bypass"; });
+      std::ranges::find(group.comparisons, "hotspot/register_bypass", &Comparison::variant);
   ASSERT_NE(bypass, group.comparisons.end());
   ASSERT_EQ(bypass->verdict, SpeedVerdict::slower);  // resolved by its own interval
   EXPECT_EQ(claim_of(group.comparisons, *bypass), SpeedClaim::within_noise);
@@ -191,12 +182,7 @@ std::vector<Ceiling> only(std::initializer_list<const char*> names) {
   return kept;
 }
 
-Work traffic(double read, double written) {
-  Work work;
-  work.bytes_read = read;
-  work.bytes_written = written;
-  return work;
-}
+Work traffic(double read, double written) { return {.bytes_read = read, .bytes_written = written}; }
 
 double bytes_ms(double read, double written) {
   return compute_floor(traffic(read, written), all())->bytes_ms;
@@ -215,11 +201,8 @@ TEST(Floor, TrafficIsTimedAsAMixtureOfTheNearestStreams) {
 TEST(Floor, OperationsUseTheRateOfTheirKindAndAChainItsLatencies) {
   std::vector<Ceiling> ceilings = all();
   const auto floor = [&](double operations, Work::Kind kind, double dependent) {
-    Work work;
-    work.operations = operations;
-    work.kind = kind;
-    work.dependent_operations = dependent;
-    return compute_floor(work, ceilings);
+    return compute_floor(
+        {.operations = operations, .kind = kind, .dependent_operations = dependent}, ceilings);
   };
   EXPECT_DOUBLE_EQ(floor(6e10, Work::Kind::fp32, 0)->operations_ms, 1);
   EXPECT_DOUBLE_EQ(floor(6e10, Work::Kind::int32, 0)->operations_ms, 2);

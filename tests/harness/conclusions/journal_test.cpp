@@ -1,16 +1,11 @@
 #include "harness/conclusions/journal.hpp"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
 
 #include "harness/conclusions/recomputed.hpp"
-#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
+#include "tests/test.hpp"
 
 namespace {
 
@@ -52,9 +47,14 @@ class JournalTest : public testing::Test {
   std::string out() const { return folder_ / "run.json"; }
   std::string journal() const { return out() + ".journal"; }
 
+  Journal opened(Existing existing) const { return {out(), sample_provenance(), existing}; }
+  template <class Error>
+  std::string refusal(Existing existing) const {
+    return message_of<Error>([&] { opened(existing); });
+  }
   /// A run that finished the ceilings and two groups, then was killed.
   void leave_a_journal() const {
-    Journal j(out(), sample_provenance(), Existing::refuse);
+    Journal j = opened(Existing::refuse);
     j.append(sample_ceilings());
     j.append(sample_group(512));
     j.append(sample_trouble());
@@ -67,7 +67,7 @@ std::string text_of(const GroupResult& group) { return to_json(group).dump(); }
 
 TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   leave_a_journal();
-  const Journal j(out(), sample_provenance(), Existing::resume);
+  const Journal j = opened(Existing::resume);
   ASSERT_EQ(j.finished().groups.size(), 2u);
   EXPECT_EQ(text_of(j.finished().groups[0]), text_of(sample_group(512)));
   EXPECT_EQ(text_of(j.finished().groups[1]), text_of(sample_trouble()));
@@ -86,16 +86,16 @@ TEST_F(JournalTest, TornAtEveryByteKeepsTheWholeLines) {
        length += length + 100 < text.size() ? 151 : 1) {
     const std::string torn = text.substr(0, length);
     write_text(journal(), torn);
-    const auto whole = std::count(torn.begin(), torn.end(), '\n');
+    const auto whole = std::ranges::count(torn, '\n');
     {
-      Journal j(out(), sample_provenance(), Existing::resume);
+      Journal j = opened(Existing::resume);
       ASSERT_EQ(j.finished().ceilings.size(), whole >= 2 ? 3u : 0u) << length;
       ASSERT_EQ(j.finished().groups.size(),
                 static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, whole - 2)))
           << length;
       j.append(sample_group(2048));  // must not continue the torn line
     }
-    const Journal again(out(), sample_provenance(), Existing::resume);
+    const Journal again = opened(Existing::resume);
     ASSERT_EQ(again.finished().groups.back().key, sample_group(2048).key) << length;
   }
 }
@@ -103,26 +103,25 @@ TEST_F(JournalTest, TornAtEveryByteKeepsTheWholeLines) {
 TEST_F(JournalTest, WithoutResumeFinishedGroupsAreNotOverwritten) {
   leave_a_journal();
   const std::string before = read_text(journal());
-  const std::string error =
-      message_of<UsageError>([&] { Journal(out(), sample_provenance(), Existing::refuse); });
+  const std::string error = refusal<UsageError>(Existing::refuse);
   EXPECT_TRUE(contains(error, "holds 2 finished groups"));
   EXPECT_TRUE(contains(error, "--resume"));
   EXPECT_EQ(read_text(journal()), before);
-  EXPECT_TRUE(Journal(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
+  EXPECT_TRUE(opened(Existing::overwrite).finished().groups.empty());
 }
 
 TEST_F(JournalTest, AJournalWithNothingFinishedIsStartedAnew) {
-  { Journal(out(), sample_provenance(), Existing::refuse); }
+  opened(Existing::refuse);
   Provenance other = sample_provenance();
   other.settings["precision"] = "0.01";
   EXPECT_NO_THROW(Journal(out(), other, Existing::refuse));
-  EXPECT_NO_THROW(Journal(out(), sample_provenance(), Existing::resume));
+  EXPECT_NO_THROW(opened(Existing::resume));
 }
 
 TEST_F(JournalTest, EachStepIsOnTheDiskBeforeTheNext) {
   const std::string folder = folder_.path().filename().string();
   disk_calls.clear();
-  Journal j(out(), sample_provenance(), Existing::refuse);
+  Journal j = opened(Existing::refuse);
   EXPECT_EQ(disk_calls, (Calls{"fsync run.json.journal", "fsync " + folder}));
   disk_calls.clear();
   j.append(sample_group(512));
@@ -138,7 +137,7 @@ class FinishedTest : public JournalTest {
  protected:
   /// A run that ended well.
   void SetUp() override {
-    Journal j(out(), sample_provenance(), Existing::refuse);
+    Journal j = opened(Existing::refuse);
     j.append(sample_group(512));
     j.finish(sample_results());
   }
@@ -147,8 +146,8 @@ class FinishedTest : public JournalTest {
 TEST_F(FinishedTest, ResumeContinuesItsResultFile) {
   EXPECT_FALSE(std::filesystem::exists(journal()));
   EXPECT_EQ(read_result_file(out()).groups.size(), 2u);
-  { Journal(out(), sample_provenance(), Existing::resume).append(sample_group(1024)); }
-  const Journal j(out(), sample_provenance(), Existing::resume);
+  { opened(Existing::resume).append(sample_group(1024)); }
+  const Journal j = opened(Existing::resume);
   ASSERT_EQ(j.finished().groups.size(), 3u);
   EXPECT_EQ(j.finished().ceilings.size(), 3u);
 }
@@ -156,7 +155,7 @@ TEST_F(FinishedTest, ResumeContinuesItsResultFile) {
 TEST_F(FinishedTest, ResumeThatAddsNothingLeavesItAsItIs) {
   const std::string before = read_text(out());
   {
-    Journal j(out(), sample_provenance(), Existing::resume);
+    Journal j = opened(Existing::resume);
     EXPECT_EQ(read_text(journal()), "");  // a kill now leaves nothing that outranks the file
     ResultFile other = sample_results();
     other.provenance.date_utc = "2027-01-01T00:00:00Z";
@@ -164,13 +163,13 @@ TEST_F(FinishedTest, ResumeThatAddsNothingLeavesItAsItIs) {
   }
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
-  { Journal(out(), sample_provenance(), Existing::resume); }  // never finished
+  opened(Existing::resume);  // never finished
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
 }
 
 TEST_F(FinishedTest, TheJournalThatContinuesItAppearsInOneStep) {
-  Journal j(out(), sample_provenance(), Existing::resume);
+  Journal j = opened(Existing::resume);
   disk_calls.clear();
   j.append(sample_group(1024));
   EXPECT_EQ(disk_calls,
@@ -178,29 +177,28 @@ TEST_F(FinishedTest, TheJournalThatContinuesItAppearsInOneStep) {
                    "fsync " + folder_.path().filename().string(), "fsync run.json.journal"}));
   EXPECT_EQ(read_journal(journal()).groups.size(), 3u);
   // It is as locked as the one it replaced.
-  EXPECT_THROW(Journal(out(), sample_provenance(), Existing::resume), UsageError);
+  EXPECT_THROW(opened(Existing::resume), UsageError);
   j.append(sample_group(2048));
   EXPECT_EQ(read_journal(journal()).groups.size(), 4u);
 }
 
 TEST_F(FinishedTest, IsNotReplacedUnasked) {
   const std::string before = read_text(out());
-  const std::string error =
-      message_of<UsageError>([&] { Journal(out(), sample_provenance(), Existing::refuse); });
+  const std::string error = refusal<UsageError>(Existing::refuse);
   EXPECT_TRUE(is_one_line(error));
   for (const char* way_out : {"--resume", "--overwrite", "another --out"}) {
     EXPECT_TRUE(contains(error, way_out));
   }
   EXPECT_EQ(read_text(out()), before);
   EXPECT_FALSE(std::filesystem::exists(journal()));
-  EXPECT_TRUE(Journal(out(), sample_provenance(), Existing::overwrite).finished().groups.empty());
+  EXPECT_TRUE(opened(Existing::overwrite).finished().groups.empty());
 }
 
 TEST_F(JournalTest, ADamagedJournalStaysForAPersonToLookAt) {
   write_text(journal(), "no newline, no JSON");
-  { Journal(out(), sample_provenance(), Existing::refuse); }  // a torn first line
+  opened(Existing::refuse);  // a torn first line
   write_text(journal(), "no JSON\n");
-  EXPECT_THROW(Journal(out(), sample_provenance(), Existing::resume), ResultError);
+  EXPECT_THROW(opened(Existing::resume), ResultError);
   EXPECT_EQ(read_text(journal()), "no JSON\n");
 }
 
@@ -215,7 +213,7 @@ TEST_F(JournalTest, ADeviceHasNone) {
 
 TEST_F(JournalTest, ALinkAndItsTargetAreOne) {
   std::filesystem::create_symlink("run.json", folder_ / "link.json");
-  const Journal j(out(), sample_provenance(), Existing::refuse);
+  const Journal j = opened(Existing::refuse);
   EXPECT_THROW(Journal(folder_ / "link.json", sample_provenance(), Existing::refuse), UsageError);
 }
 
@@ -280,32 +278,26 @@ TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
   std::string text = read_text(journal());
   text[text.find('\n') + 5] = '\x01';
   write_text(journal(), text);
-  EXPECT_TRUE(contains(
-      message_of<ResultError>([&] { Journal(out(), sample_provenance(), Existing::resume); }),
-      journal() + ":2: expected JSON"));
+  EXPECT_TRUE(contains(refusal<ResultError>(Existing::resume), journal() + ":2: expected JSON"));
   for (const auto& [version, error] : {std::pair("9", "version: 9 is newer than this program"),
                                        std::pair("4", "is a journal file of format 4, which")}) {
     write_text(journal(), std::string("{\"schema\":\"amasia-journal\",\"version\":") + version +
                               ",\"provenance\":{}}\n");
-    EXPECT_TRUE(contains(
-        message_of<ResultError>([&] { Journal(out(), sample_provenance(), Existing::resume); }),
-        std::string(":1: ") + error));
+    EXPECT_TRUE(contains(refusal<ResultError>(Existing::resume), std::string(":1: ") + error));
   }
   for (const char* foreign : {"[1]\n", "3\n", "{\"schema\": 3}\n", "{}\n"}) {
     write_text(journal(), foreign);
-    EXPECT_THROW(Journal(out(), sample_provenance(), Existing::resume), ResultError) << foreign;
+    EXPECT_THROW(opened(Existing::resume), ResultError) << foreign;
   }
 }
 
 TEST_F(JournalTest, TwoRunsCannotShareOne) {
-  const Journal j(out(), sample_provenance(), Existing::refuse);
-  EXPECT_TRUE(contains(
-      message_of<UsageError>([&] { Journal(out(), sample_provenance(), Existing::resume); }),
-      "another run is writing to it"));
+  const Journal j = opened(Existing::refuse);
+  EXPECT_TRUE(contains(refusal<UsageError>(Existing::resume), "another run is writing to it"));
 }
 
 TEST_F(JournalTest, AFullDiskIsReportedAndLeavesTheJournalWhole) {
-  Journal j(out(), sample_provenance(), Existing::refuse);
+  Journal j = opened(Existing::refuse);
   j.append(sample_group(512));
   const std::string before = read_text(journal());
   const std::string error = [&] {

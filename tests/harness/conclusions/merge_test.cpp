@@ -1,14 +1,9 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <utility>
-
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/conclusions/sessions.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/statistics/statistics.hpp"
-#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -67,8 +62,9 @@ TEST(MergeFiles, AnotherGpuOfTheTypeIsSaid) {
   EXPECT_EQ(merged.groups[1].uuid_hash, "other");
 }
 
-/// A run of two groups on a GPU, at a time.
-ResultFile run_on(const std::string& gpu, const std::string& date, const std::vector<int>& rows) {
+/// A run on a GPU, at a time.
+ResultFile run_on(const std::string& gpu, const std::string& date,
+                  const std::vector<int>& rows = {512}) {
   ResultFile file = shard("", rows);
   file.provenance.device.uuid_hash = gpu;
   file.provenance.date_utc = date;
@@ -167,8 +163,7 @@ TEST(MergeSessions, ARowOfOlderCodeStaysOutAndTheOthersCount) {
   EXPECT_FALSE(merged.file.groups[0].rows.empty());
   for (const Row& row : merged.file.groups[0].rows) EXPECT_NE(row.variant, "hotspot/tma");
   const auto& rows = merged.file.groups[1].rows;
-  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
-                          [](const Row& row) { return row.variant == "hotspot/tma"; }));
+  EXPECT_NE(std::ranges::find(rows, "hotspot/tma", &Row::variant), rows.end());
   EXPECT_NO_THROW(result_from_json(to_json(merged.file)));
 }
 
@@ -250,13 +245,6 @@ TEST(MergeSessions, AnIndexThatNamesNoSessionIsRefused) {
   single.groups[0].session = 0;
   EXPECT_TRUE(contains(message_of<ResultError>([&] { result_from_json(to_json(single)); }),
                        "the provenance has no sessions"));
-}
-
-ResultFile run_on(const std::string& gpu, const std::string& date) {
-  ResultFile file{sample_provenance(), sample_ceilings(), {sample_group(512)}};
-  file.provenance.device.uuid_hash = gpu;
-  file.provenance.date_utc = date;
-  return file;
 }
 
 const ResultFile a = run_on("one", "2026-11-20T10:00:00Z");

@@ -1,21 +1,10 @@
 #include <elf.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "harness/evidence/cubins.hpp"
 #include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "inputs/errors.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -94,8 +83,6 @@ TEST(SassCounts, TheTimedLoopIsTheLargestWithoutATimer) {
   EXPECT_EQ(code.of("k").timed, (Counts{{"FMUL.FTZ", 2}, {"POPC", 1}, {"BRA", 2}}));
 }
 
-// --- PTX
-
 TEST(Ptx, ReadsFunctionsLabelsGuardsAndOperands) {
   const ptx::Module module = ptx::parse(
       "// .entry commented()\n.version 9.0\n.target sm_90a, debug\n.address_size 64\n"
@@ -170,6 +157,8 @@ TEST(Ptx, NamesOperations) {
 
 // --- finding the code
 
+const std::string listing = "cat '" + golden + "kernels.sm_90.sass'\n";
+
 // A folder with an executable and a cuobjdump that is a script made by the test.
 class CodeOfAnExecutable : public testing::Test {
  protected:
@@ -193,6 +182,11 @@ class CodeOfAnExecutable : public testing::Test {
     ASSERT_EQ(chmod(program.c_str(), 0755), 0);
     setenv("CUOBJDUMP", program.c_str(), 1);
   }
+  /// A cuobjdump that lists the same of any module, and keeps what it was given.
+  void keep_modules() const {
+    use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
+                  "';; esac\n" + listing);
+  }
   std::string calls() const { return read_text(folder_ / "calls"); }
   std::string executable() const { return folder_ / "amasia"; }
 
@@ -200,8 +194,6 @@ class CodeOfAnExecutable : public testing::Test {
   const fs::path folder_ = of_test_.path();
   std::map<std::string, std::optional<std::string>> saved_;
 };
-
-const std::string listing = "cat '" + golden + "kernels.sm_90.sass'\n";
 
 TEST_F(CodeOfAnExecutable, ComesFromTheDisassembler) {
   use_cuobjdump(listing);
@@ -250,8 +242,7 @@ std::string made_cubin(unsigned flags, const std::vector<std::string>& kernels,
 }
 
 TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
-  use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
-                "';; esac\n" + listing);
+  keep_modules();
   const std::string ours = made_cubin(sm_90, {"bulk", "asynchronous"});
   write_file(executable(), "code" + made_cubin(sm_80, {"bulk"}) +
                                "\x7f"
@@ -270,8 +261,7 @@ TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
 }
 
 TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
-  use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
-                "';; esac\n" + listing);
+  keep_modules();
   const std::string wanted = made_cubin(sm_90, {"bulk", "_ZN6amasia4gemm1kEv"});
   write_file(executable(), made_cubin(sm_90, {"_ZN6amasia3lud1kEv"}) + wanted +
                                made_cubin(sm_80, {"_ZN6amasia4gemm1kEv"}));

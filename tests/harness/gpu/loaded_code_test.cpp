@@ -1,8 +1,7 @@
 // What runs is decided by the code that is loaded as well as by the device. Without a device.
-#include <gtest/gtest.h>
-
-#include "harness/gpu/launched_blocks.hpp"
 #include "harness/gpu/loaded_code.hpp"
+#include "harness/gpu/preparation.hpp"
+#include "tests/test.hpp"
 #include "variants/strategy.hpp"
 
 namespace amasia {

@@ -1,7 +1,6 @@
 // Which config `best` runs when the tuner's winner cannot.
 #include "harness/gpu/preparation.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

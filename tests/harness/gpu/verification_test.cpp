@@ -2,11 +2,7 @@
 // the work: nothing at all, an output that an earlier run left, work outside the stream.
 #include "harness/gpu/verification.hpp"
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

@@ -1,14 +1,10 @@
 #include "harness/plan/campaign.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "harness/errors.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
-#include "tests/files.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -41,13 +37,18 @@ std::vector<std::string> keys(const std::vector<PlannedGroup>& groups) {
   return all;
 }
 
+InventoryRow row(const std::string& id, std::vector<std::string> by) {
+  InventoryRow r;
+  r.id = id;
+  r.by = std::move(by);
+  return r;
+}
+
 CampaignRequest both_modes() {
-  CampaignRequest request;
-  request.patterns = {"alpha"};
-  request.sizes.otherwise = Preset::paper;  // two sizes
-  request.caches = {CacheMode::hot, CacheMode::cold};
-  request.launches = {LaunchMode::stream, LaunchMode::graph};
-  return request;
+  return {.patterns = {"alpha"},
+          .sizes = {.otherwise = Preset::paper},  // two sizes
+          .caches = {CacheMode::hot, CacheMode::cold},
+          .launches = {LaunchMode::stream, LaunchMode::graph}};
 }
 
 TEST(Campaign, MeasuresEnergyOncePerSizeInTheHottestGroup) {
@@ -82,23 +83,19 @@ TEST(Campaign, ShardsAreDisjointAndTogetherTheWhole) {
 }
 
 TEST(Campaign, MeasuresCeilingsWhereThereAreGroupsOrADocumentAsksForThem) {
-  CampaignRequest request;
-  request.patterns = {"alpha"};
+  CampaignRequest request{.patterns = {"alpha"}};
   EXPECT_TRUE(plan_of(request).ceilings);
   request.patterns = {"memory/steps"};
   EXPECT_FALSE(plan_of(request).ceilings);
-  InventoryRow row;
-  row.by = {"ceilings"};
   request.patterns.clear();
-  request.inventory = {row};
+  request.inventory = {row("", {"ceilings"})};
   const Campaign only_ceilings = plan_of(request);
   EXPECT_TRUE(only_ceilings.ceilings);
   EXPECT_TRUE(only_ceilings.groups.empty()) << "no pattern of a document is not every variant";
 }
 
 TEST(Campaign, AsksMicrobenchmarksInFullAtThePapersSizesOnly) {
-  CampaignRequest request;
-  request.patterns = {"memory/steps"};
+  CampaignRequest request{.patterns = {"memory/steps"}};
   request.effort.max_rounds = 3;
   request.point_seconds = 0.25;
   request.only["memory/steps"] = {{{"i", "1"}}};
@@ -114,8 +111,7 @@ TEST(Campaign, AsksMicrobenchmarksInFullAtThePapersSizesOnly) {
 }
 
 TEST(Campaign, HandsTraitsToAMicrobenchmarkThatTakesAny) {
-  CampaignRequest request;
-  request.patterns = {"twins/any"};
+  CampaignRequest request{.patterns = {"twins/any"}};
   EXPECT_TRUE(plan_of(request).microbenchmarks.at(0).asked.empty());
   request.traits = {"rows=3,layout=box", "rows=4"};
   const auto asked = plan_of(request).microbenchmarks.at(0).asked;
@@ -232,13 +228,6 @@ TEST(Sizes, ThatDoNotFitAreRefusedOnlyWhenGivenOneByOne) {
   EXPECT_NO_THROW(refuse_too_large(cases, {}, device_with(1)));
 }
 
-InventoryRow row(const std::string& id, std::vector<std::string> by) {
-  InventoryRow r;
-  r.id = id;
-  r.by = std::move(by);
-  return r;
-}
-
 TEST(Reproduction, TakesWhatIsBuiltOnce) {
   EXPECT_EQ(patterns_of({row("1", {"app alpha", "memory/latency"}), row("2", {"app alpha"}),
                          row("3", {"memory/not-here"}), row("4", {"app not-here"})}),
@@ -260,12 +249,8 @@ TEST(Reproduction, AsksForThePointsThatRowsTakeAndForAllWhereARowTakesAll) {
 }
 
 TEST(Reproduction, IsTheWholeQuestionAtThePapersSizes) {
-  CampaignRequest request;
-  request.caches.clear();
-  request.launches.clear();
-  EffortAsked asked;
-  asked.seconds = 3;
-  ask_for(request, {row("1", {"app alpha"})}, asked);
+  CampaignRequest request{.caches = {}, .launches = {}};
+  ask_for(request, {row("1", {"app alpha"})}, {.seconds = 3});
   EXPECT_EQ(request.sizes.effective_preset(), Preset::paper);
   EXPECT_EQ(request.patterns, std::vector<std::string>{"alpha"});
   EXPECT_EQ(request.caches, std::vector<CacheMode>{CacheMode::cold});
@@ -275,12 +260,8 @@ TEST(Reproduction, IsTheWholeQuestionAtThePapersSizes) {
 }
 
 TEST(StudyRequest, IsTheStudysOwnWhereNothingWasAskedFor) {
-  CampaignRequest request;
-  request.caches.clear();
-  request.launches = {LaunchMode::stream};
-  EffortAsked asked;
-  asked.max_rounds = 21;
-  ask_for(request, find_study("paper"), asked);
+  CampaignRequest request{.caches = {}};
+  ask_for(request, find_study("paper"), {.max_rounds = 21});
   EXPECT_EQ(request.sizes.effective_preset(), Preset::paper);
   EXPECT_EQ(request.caches, (std::vector<CacheMode>{CacheMode::cold, CacheMode::hot}));
   EXPECT_EQ(request.launches, std::vector<LaunchMode>{LaunchMode::stream});

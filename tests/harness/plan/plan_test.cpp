@@ -1,18 +1,11 @@
 #include "harness/plan/plan.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string>
-
-#include <nlohmann/json.hpp>
-
 #include "harness/errors.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/plan/selection.hpp"
-#include "harness/plan/study.hpp"
 #include "harness/registry.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -112,16 +105,9 @@ TEST(Plan, HasTheCounterpartOfASpellingEvenWhenItsStrategyIsNotSelected) {
 }
 
 TEST(Effort, WhatIsAskedForOutweighsWhatIsOwn) {
-  Effort own;
-  own.max_rounds = 41;
-  own.seconds = 4;
-  own.patience = 8;
+  const Effort own{.max_rounds = 41, .seconds = 4, .patience = 8};
   EXPECT_EQ(effort_of({}, own).patience, 8);
-  EffortAsked asked;
-  asked.seconds = 9.5;
-  asked.precision = 0.01;
-  asked.confidence = 0.9;
-  asked.energy = true;
+  EffortAsked asked{.seconds = 9.5, .precision = 0.01, .confidence = 0.9, .energy = true};
   const Effort e = effort_of(asked, own);
   EXPECT_EQ(e.max_rounds, 41);
   EXPECT_EQ(e.min_rounds, own.min_rounds);

@@ -2,56 +2,27 @@
 // and dsm. An instance of size n takes 8 n bytes. Registered by one file of each test program.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "harness/microbenchmark.hpp"
 #include "harness/registry.hpp"
+#include "tests/fake_apps.hpp"
 
 namespace amasia {
 
-class AppToPlan : public App {
+class AppToPlan : public VectorsApp {
  public:
-  explicit AppToPlan(std::string name) : name_(std::move(name)) {}
-  std::string_view name() const override { return name_; }
-  std::string_view summary() const override { return "an app to plan with"; }
-  const std::vector<ParameterSpec>& parameters() const override {
-    static const std::vector<ParameterSpec> specs{
-        {"n", ParameterSpec::Kind::integer, "elements", "10"}};
-    return specs;
-  }
+  explicit AppToPlan(std::string name) : VectorsApp(std::move(name), "an app to plan with", "10") {}
   std::vector<Parameters> sizes(Preset preset) const override {
-    std::vector<Parameters> sizes;
     const int count = preset == Preset::smoke ? 3 : preset == Preset::quick ? 1 : 2;
-    for (int i = 1; i <= count; ++i) {
-      sizes.emplace_back(parameters(),
-                         std::map<std::string, std::string>{{"n", std::to_string(100 * i)}});
-    }
+    std::vector<Parameters> sizes;
+    for (int i = 1; i <= count; ++i) sizes.push_back(of(100 * i));
     return sizes;
   }
-  Work work(const Parameters&) const override { return {1, Work::Kind::fp32, 8, 8, 0}; }
-  std::int64_t device_bytes(const Parameters& p) const override { return 8 * p.integer("n"); }
-  Verdict check_reference(const Parameters&, std::uint64_t) const override { return {true}; }
-
- private:
-  std::string name_;
 };
 
 inline Variant variant_to_plan(const std::string& app, const std::string& strategy,
                                bool comparator = false) {
-  Variant v;
-  v.app = app;
-  v.strategy = strategy;
-  v.comparator = comparator;
-  for (const char* name : {"iso", "wide", "alone"}) {
-    Config c;
-    c.info.name = name;
-    c.info.reference_only = std::string(name) == "alone";
-    v.configs.push_back(c);
-  }
-  return v;
+  return fake_variant(app, strategy, {{"iso"}, {"wide"}, {.name = "alone", .reference_only = true}},
+                      comparator);
 }
 
 inline bool register_apps_to_plan() {
@@ -65,23 +36,17 @@ inline bool register_apps_to_plan() {
 }
 
 inline Microbenchmark question_to_plan(const std::string& name) {
-  Microbenchmark m;
-  m.name = name;
-  m.question = "How many points?";
-  m.method = "None: it is planned and never run.";
-  m.points = [](const Device&, Scope scope) {
-    std::vector<Point> points;
+  const auto points = [](const Device&, Scope scope) {
+    std::vector<Point> list;
     for (int i = 0; i < (scope == Scope::quick ? 2 : 5); ++i) {
-      Point p;
-      p.at = {{"i", std::to_string(i)}};
-      p.quantity = "latency";
-      p.unit = "cycles";
-      p.unsupported = "it is planned and never run";
-      points.push_back(std::move(p));
+      list.push_back({.at = {{"i", std::to_string(i)}},
+                      .quantity = "latency",
+                      .unit = "cycles",
+                      .unsupported = "it is planned and never run"});
     }
-    return points;
+    return list;
   };
-  return m;
+  return {name, "How many points?", "None: it is planned and never run.", points};
 }
 
 }  // namespace amasia

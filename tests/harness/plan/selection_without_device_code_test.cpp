@@ -1,11 +1,10 @@
 // A program like that of the preset cpu: apps, no variant, no microbenchmark. The names are those
 // of the source tree, so the apps are called like two of its.
-#include <gtest/gtest.h>
-
 #include "harness/errors.hpp"
 #include "harness/plan/campaign.hpp"
 #include "harness/plan/selection.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

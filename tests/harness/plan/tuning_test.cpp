@@ -1,12 +1,9 @@
 #include "harness/plan/tuning.hpp"
 
-#include <gtest/gtest.h>
-
-#include <tuple>
-
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
-#include "tests/files.hpp"
+#include "tests/fake_apps.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -20,22 +17,14 @@ Parameters size(const char* rows, const char* cols, const char* chip = "scaled")
   return Parameters(specs, {{"rows", rows}, {"cols", cols}, {"chip", chip}});
 }
 
-TuningEntry entry(Parameters at, std::string winner) {
-  TuningEntry e;
-  e.device = "GPU A";
-  e.variant = "app/tma";
-  e.size = std::move(at);
-  e.cache = CacheMode::cold;
-  e.launch = LaunchMode::graph;
-  e.config = std::move(winner);
-  e.source_digest = "d1";
-  e.date_utc = "2026-01-01T00:00:00Z";
-  return e;
-}
-
-/// Of entry() at this size.
 TunedCase case_at(Parameters at) {
   return {"GPU A", "app/tma", std::move(at), CacheMode::cold, LaunchMode::graph, "d1"};
+}
+
+TuningEntry entry(Parameters at, std::string winner) {
+  TuningEntry e{case_at(std::move(at)), std::move(winner)};
+  e.date_utc = "2026-01-01T00:00:00Z";
+  return e;
 }
 
 TuningChoice choice_of(const TuningTable& t, const TunedCase& wanted) {
@@ -99,9 +88,7 @@ TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
                {"\"version\": 2", "\"version\": 3",
                 "version: 3 is newer than this program, which reads 2: read "}};
   for (const auto& c : cases) {
-    std::string text = whole;
-    text.replace(text.find(c.part), std::string_view(c.part).size(), c.wrong);
-    write_text(path, text);
+    write_text(path, replaced(whole, c.part, c.wrong));
     EXPECT_TRUE(
         contains(message_of<ResultError>([&] { TuningTable::read(path); }), path + ": " + c.says));
   }
@@ -122,26 +109,13 @@ Row candidate(const std::string& variant, const std::string& config, double ms) 
   return row;
 }
 
-struct SearchedConfig {
-  std::string name, schedule = {};
-  bool reference_only = false;
-};
-Variant searched(const std::string& name, const std::vector<SearchedConfig>& configs) {
-  Variant v;
-  v.app = name.substr(0, name.find('/'));
-  v.strategy = name.substr(name.find('/') + 1);
-  for (const SearchedConfig& config : configs) {
-    Config& c = v.configs.emplace_back();
-    c.info.name = config.name;
-    c.info.schedule = config.schedule;
-    c.info.reference_only = config.reference_only;
-  }
-  return v;
-}
-
 TEST(TuningEntry, TheFastestThatMayBeChosenWins) {
-  const Variant v = searched(
-      "pathfinder/dsm", {{"iso"}, {"wide"}, {"narrow"}, {"cluster of one", "", true}, {"broken"}});
+  const Variant v = fake_variant("pathfinder", "dsm",
+                                 {{"iso"},
+                                  {"wide"},
+                                  {"narrow"},
+                                  {.name = "cluster of one", .reference_only = true},
+                                  {"broken"}});
   GroupResult search;
   search.key = {"pathfinder", Parameters{}, CacheMode::cold, LaunchMode::graph};
   search.rows = {
@@ -212,12 +186,14 @@ TEST(Tuning, AGpuWithoutWinnersTakesThoseOfTheNearestOfItsComputeCapability) {
 }
 
 TEST(Tuning, TheTableOfASearchHasTheBestOfEachSchedule) {
-  const Variant v = searched("app/tma", {{"iso", "iso"},
-                                         {"wide/2", "wide"},
-                                         {"wide/5", "wide"},
-                                         {"wide/alone", "wide", true},
-                                         {"tall", "tall"},
-                                         {"undivided"}});
+  const Variant v =
+      fake_variant("app", "tma",
+                   {{.name = "iso", .schedule = "iso"},
+                    {.name = "wide/2", .schedule = "wide"},
+                    {.name = "wide/5", .schedule = "wide"},
+                    {.name = "wide/alone", .reference_only = true, .schedule = "wide"},
+                    {.name = "tall", .schedule = "tall"},
+                    {"undivided"}});
   TuningEntry e = entry(size("1000", "1000"), "wide/5");
   const auto timed = [](const char* name, double ms) {
     TuningCandidate c{name};

@@ -1,21 +1,15 @@
 // The parent's side of the protocol. Real children are in tests/cli/test_stub.py.
-#include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <csignal>
-#include <stdexcept>
-#include <vector>
 
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
-#include "harness/process/memory.hpp"
 #include "harness/process/profiler.hpp"
 #include "harness/results/profile.hpp"
+#include "harness/text/output.hpp"
 #include "inputs/errors.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

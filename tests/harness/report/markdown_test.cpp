@@ -1,10 +1,8 @@
-#include <gtest/gtest.h>
-
 #include "harness/conclusions/comparison.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/report/report.hpp"
-#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

@@ -1,20 +1,13 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <set>
-
+#include "harness/results/result.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/results/codec.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/field.hpp"
 #include "harness/results/fields.hpp"
 #include "harness/results/profile.hpp"
-#include "harness/results/result.hpp"
 #include "harness/results/schema.hpp"
-#include "harness/text/json_file.hpp"
-#include "tests/files.hpp"
 #include "tests/sample_results.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -292,30 +285,28 @@ TEST(Sealed, LinesOfAJournalShowAnyChange) {
 TEST(BadFiles, AreRefusedInOneLine) {
   const std::string text = to_text(sample_results());
   const std::string packed = gzip(text);
-  const auto with = [&](const char* what, const char* other) {
-    std::string changed = text;
-    changed.replace(changed.find(what), std::string_view(what).size(), other);
-    return changed;
-  };
   std::string flipped = packed;
   flipped[packed.size() / 2] = static_cast<char>(flipped[packed.size() / 2] ^ 1);
   const struct Case {
     std::string bytes, error;
   } cases[] = {
-      {with("\"version\":5", "\"version\":4"),
+      {replaced(text, "\"version\":5", "\"version\":4"),
        "is a result file of format 4, which Amasia 0.1.0 reads (commit 8a85fa0f); this program "
        "reads 5"},
       {"{\"schema\": \"amasia-result\", \"version\": 1}", "is a result file of format 1, which"},
-      {with("\"version\":5", "\"version\":6"),
+      {replaced(text, "\"version\":5", "\"version\":6"),
        "version: 6 is newer than this program, which reads 5: read the file with the version of "
        "Amasia that wrote it, or a later one"},
-      {with("\"version\":5", "\"version\":0"), "version: expected 5, found 0"},
-      {with("\"version\":5", "\"version\":2.5"), "version: expected an integer, found 2.5"},
-      {with("amasia-result", "other"), "schema: expected \"amasia-result\", found \"other\""},
+      {replaced(text, "\"version\":5", "\"version\":0"), "version: expected 5, found 0"},
+      {replaced(text, "\"version\":5", "\"version\":2.5"),
+       "version: expected an integer, found 2.5"},
+      {replaced(text, "amasia-result", "other"),
+       "schema: expected \"amasia-result\", found \"other\""},
       {"{\"benchmarks\": []}", "schema: is missing"},
       {"[1]", "the document: expected an object, found an array"},
-      {with("NVIDIA H200", "NVIDIA H100"), "digest: expected sha256:"},
-      {with(",\n\"provenance\"", ", \"provenance\""), "the file was changed or damaged after"},
+      {replaced(text, "NVIDIA H200", "NVIDIA H100"), "digest: expected sha256:"},
+      {replaced(text, ",\n\"provenance\"", ", \"provenance\""),
+       "the file was changed or damaged after"},
       {text.substr(0, text.size() / 2), "found.json:"},
       {packed.substr(0, packed.size() / 2), "ends in the middle of its gzip data"},
       {packed.substr(0, packed.size() - 1), "ends in the middle of its gzip data"},

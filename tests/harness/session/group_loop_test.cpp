@@ -1,21 +1,14 @@
 // The loop that measures a group, on a device that does as the script says.
 #include "harness/session/group_loop.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <stdexcept>
-
 #include "harness/conclusions/comparison.hpp"
 #include "harness/conclusions/recomputed.hpp"
 #include "harness/registry.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/session.hpp"
 #include "harness/statistics/schedule.hpp"
-#include "harness/statistics/statistics.hpp"
-#include "tests/files.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -60,8 +53,7 @@ const Comparison& comparison_of(const GroupResult& group, const std::string& var
 }
 
 bool warns(const GroupResult& g, const std::string& text) {
-  return std::any_of(g.warnings.begin(), g.warnings.end(),
-                     [&](const std::string& w) { return contains(w, text); });
+  return std::ranges::any_of(g.warnings, [&](const std::string& w) { return contains(w, text); });
 }
 
 TEST(GroupLoop, EveryRoundTakesTheRowsInTheOrderOfTheSchedule) {
@@ -212,8 +204,7 @@ TEST(GroupLoop, ProbesTheDeviceBetweenSamples) {
   EXPECT_LE(g.probe.size(), 75u + 2 * 4 * 2);
   EXPECT_EQ(g.probe.front().round, -1);
   EXPECT_EQ(g.probe.back().round, g.rounds - 1);
-  EXPECT_TRUE(std::is_sorted(g.probe.begin(), g.probe.end(),
-                             [](const auto& a, const auto& b) { return a.round < b.round; }));
+  EXPECT_TRUE(std::ranges::is_sorted(g.probe, {}, &ProbeReading::round));
   EXPECT_NEAR(g.probe[0].wait_us, 9, 0.5);  // as the stub has it without interference
   EXPECT_NEAR(g.probe[2].wait_us, 69, 0.5);
   EXPECT_EQ(g.device_state.at("temperature_c"), "50");
@@ -367,7 +358,7 @@ TEST(GroupLoop, RowsThatWouldRepeatOthersFallAway) {
   EXPECT_NEAR(gains[1].by_movement->speedup.ratio, 0.5, 1e-6);
   EXPECT_EQ(gains[1].at_baseline_schedule, nullptr);
   // A child reports the place in its plan, which has one row more.
-  EXPECT_EQ(std::max_element(lines.begin(), lines.end())->first, 7);
+  EXPECT_EQ(std::ranges::max_element(lines)->first, 7);
 
   // With the baseline's own schedule nothing is to be divided: all of the gain is movement.
   PlannedGroup same = matched_plan();

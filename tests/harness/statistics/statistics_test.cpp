@@ -1,17 +1,8 @@
 #include "harness/statistics/statistics.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <map>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "harness/statistics/schedule.hpp"
 #include "harness/text/json_file.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

@@ -22,12 +22,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-class StubOutOfMemory : public std::runtime_error {
- public:
+struct StubOutOfMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-class StubBroken : public std::runtime_error {
- public:
+struct StubBroken : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -207,9 +205,7 @@ class StubGroup : public GroupInstrument {
     return times;
   }
   std::map<std::string, std::string> device_state() const override {
-    const Json& state = member(attempt_script(), "state_after");
-    return state.empty() ? std::map<std::string, std::string>{}
-                         : state.get<std::map<std::string, std::string>>();
+    return member(attempt_script(), "state_after").get<std::map<std::string, std::string>>();
   }
 
  private:
@@ -241,16 +237,12 @@ class StubGroup : public GroupInstrument {
 
   /// Restores and runs, behind another run where the cache is hot; by the host's clock in ms.
   double timed(const Launch& launch, bool is_hot = false) {
+    bool needs_reset = true;
     if (is_hot) {
-      if (instance_->reset_for_hot_run(stream())) {
-        launch(stream());
-        instance_->reset(stream());
-      } else {
-        launch(stream());
-      }
-    } else {
-      instance_->reset(stream());
+      needs_reset = instance_->reset_for_hot_run(stream());
+      launch(stream());
     }
+    if (needs_reset) instance_->reset(stream());
     const auto begin = std::chrono::steady_clock::now();
     launch(stream());
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)

@@ -44,12 +44,16 @@
 //   `once`:    a file: only if it can be created.
 #pragma once
 
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <new>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "harness/gpu/instrument.hpp"
+#include "harness/user_kernel/machine.hpp"
 
 namespace amasia {
 
@@ -66,5 +70,36 @@ double stub_ceiling(const std::string& name);
 
 /// Breaks in the way the script says: `fault` may be empty.
 void break_down(const nlohmann::ordered_json& fault);
+
+/// A machine whose memory is the host's. When work that is enqueued happens is left to the test.
+class HostMemory : public Machine {
+ public:
+  virtual void enqueue(std::function<void()> work) = 0;
+
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    constexpr std::align_val_t alignment{256};
+    void* const memory = ::operator new(bytes, alignment);
+    return {static_cast<std::byte*>(memory), [](std::byte* p) { ::operator delete(p, alignment); }};
+  }
+  void upload(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void download(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void fill(std::byte* at, unsigned char value, std::size_t bytes, Stream) override {
+    enqueue([=] { std::memset(at, value, bytes); });
+  }
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream) override {
+    enqueue([=] { std::memcpy(to, from, bytes); });
+  }
+  void draw(std::byte* to, const Draws& draws, Stream) override {
+    enqueue([=] { draw_on_host(to, draws); });
+  }
+  void alter(std::byte* data, const Alteration& alteration, Stream) override {
+    enqueue([=] { alter_on_host(data, alteration); });
+  }
+  Stream stream() override { return nullptr; }
+};
 
 }  // namespace amasia

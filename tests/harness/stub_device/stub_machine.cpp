@@ -6,20 +6,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <new>
 #include <stdexcept>
 #include <thread>
 
 #include "harness/errors.hpp"
-#include "harness/user_kernel/machine.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
 
 namespace amasia {
 namespace {
 
-constexpr std::size_t alignment = 256;
 /// What the process may have beside its own: as a device, 1 GiB.
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 /// Work beside the stream is a thread here, and nobody knows of it: it has this long.
@@ -32,30 +28,9 @@ std::size_t bytes_in_use() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-class HostMachine : public Machine {
+class HostMachine : public HostMemory {
  public:
-  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
-    void* const memory = ::operator new (bytes, std::align_val_t{alignment});
-    return {static_cast<std::byte*>(memory),
-            [](std::byte* p) { ::operator delete (p, std::align_val_t{alignment}); }};
-  }
-  void upload(std::byte* to, const std::byte* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void download(std::byte* to, const std::byte* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void fill(std::byte* at, unsigned char value, std::size_t bytes, Stream) override {
-    std::memset(at, value, bytes);
-  }
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream) override {
-    std::memcpy(to, from, bytes);
-  }
-  void draw(std::byte* to, const Draws& draws, Stream) override { draw_on_host(to, draws); }
-  void alter(std::byte* data, const Alteration& alteration, Stream) override {
-    alter_on_host(data, alteration);
-  }
-  Stream stream() override { return nullptr; }
+  void enqueue(std::function<void()> work) override { work(); }
   void wait_for_stream() override {}
   void wait_for_everything() override { std::this_thread::sleep_for(everything_done); }
   bool hold() override { return false; }

@@ -1,13 +1,6 @@
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
 #include <thread>
-#include <vector>
 
 #include "harness/errors.hpp"
 #include "harness/text/file.hpp"
@@ -15,7 +8,7 @@
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
 #include "harness/text/table.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {

@@ -1,48 +1,19 @@
 // How outputs are judged, on a machine that this test controls. A stream is a list of actions. They
 // happen when the test waits, or not at all while the stream is blocked.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <deque>
-#include <functional>
-#include <optional>
-#include <set>
-#include <vector>
 
 #include "harness/user_kernel/buffers.hpp"
 #include "harness/user_kernel/trial.hpp"
 #include "inputs/errors.hpp"
-#include "tests/files.hpp"
+#include "tests/harness/stub_device/stub_device.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
 
-class Desk : public Machine {
+class Desk : public HostMemory {
  public:
-  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
-    return {new std::byte[bytes], std::default_delete<std::byte[]>()};
-  }
-  void upload(std::byte* to, const std::byte* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void download(std::byte* to, const std::byte* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void fill(std::byte* at, unsigned char value, std::size_t bytes, Stream) override {
-    enqueue([=] { std::memset(at, value, bytes); });
-  }
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream) override {
-    enqueue([=] { std::memcpy(to, from, bytes); });
-  }
-  void draw(std::byte* to, const Draws& draws, Stream) override {
-    enqueue([=] { draw_on_host(to, draws); });
-  }
-  void alter(std::byte* data, const Alteration& alteration, Stream) override {
-    enqueue([=] { alter_on_host(data, alteration); });
-  }
-  Stream stream() override { return nullptr; }
+  void enqueue(std::function<void()> work) override { on_stream_.push_back(std::move(work)); }
   void wait_for_stream() override {
     held_ = false;
     for (; !on_stream_.empty(); on_stream_.pop_front()) on_stream_.front()();
@@ -59,7 +30,6 @@ class Desk : public Machine {
   std::size_t free_bytes() const override { return free; }
   std::unique_ptr<LoadedModule> load(const std::string&) override { return nullptr; }
 
-  void enqueue(std::function<void()> work) { on_stream_.push_back(std::move(work)); }
   void enqueue_beside(std::function<void()> work) { beside_.push_back(std::move(work)); }
 
   bool can_hold = true;
@@ -305,7 +275,7 @@ TEST(UserBuffers, DataOfAFileChangeHereAndThereAndStaySorted) {
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     f.d->buffers().renew(seed, true);
     const std::vector<float> changed = f.input();
-    EXPECT_TRUE(std::is_sorted(changed.begin(), changed.end()));
+    EXPECT_TRUE(std::ranges::is_sorted(changed));
     inputs.insert(changed);
   }
   EXPECT_EQ(inputs.size(), 21u);

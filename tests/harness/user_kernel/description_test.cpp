@@ -1,14 +1,7 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
-
 #include "harness/user_kernel/description.hpp"
 #include "harness/user_kernel/element.hpp"
 #include "inputs/errors.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -75,10 +68,7 @@ std::string refusal_of(const std::string& text) {
 
 /// The message when a line of whole_description is replaced.
 std::string refusal_with(const std::string& line, const std::string& other) {
-  std::string text = whole_description;
-  const std::size_t at = text.find(line);
-  EXPECT_NE(at, std::string::npos) << line;
-  return refusal_of(text.replace(at, line.size(), other));
+  return refusal_of(replaced(whole_description, line, other));
 }
 
 TEST(Description, SaysAllOfIt) {

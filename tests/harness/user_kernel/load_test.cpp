@@ -1,14 +1,12 @@
 // What a description says, against the code that it names. The code is PTX, which is text.
 #include "harness/user_kernel/load.hpp"
 
-#include <gtest/gtest.h>
-
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/user_kernel/buffers.hpp"
 #include "harness/user_kernel/user_app.hpp"
 #include "inputs/errors.hpp"
-#include "tests/files.hpp"
+#include "tests/test.hpp"
 
 namespace amasia {
 namespace {
@@ -60,11 +58,7 @@ class LoadUserApp : public testing::Test {
   }
   /// The message when a part of the description is replaced; without the folder.
   std::string objection_to(const std::string& part, const std::string& other) {
-    std::string text = description;
-    const std::size_t at = text.find(part);
-    EXPECT_NE(at, std::string::npos) << part;
-    std::string said =
-        message_of<UsageError>([&] { loaded(text.replace(at, part.size(), other)); });
+    std::string said = message_of<UsageError>([&] { loaded(replaced(description, part, other)); });
     for (std::size_t i; (i = said.find(folder_ / "")) != std::string::npos;) {
       said.erase(i, (folder_ / "").size());
     }

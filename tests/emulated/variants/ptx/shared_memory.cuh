@@ -2,8 +2,6 @@
 // block's shared memory.
 #pragma once
 
-#include <cstring>
-
 #include "tests/emulated/block.hpp"
 
 namespace amasia::async {
@@ -11,13 +9,9 @@ namespace amasia::async {
 inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(static_cast<const unsigned char*>(p) - emulated::shared);
 }
-inline float4 load_float4(unsigned address) {
-  float4 v;
-  std::memcpy(&v, emulated::shared + address, sizeof v);
-  return v;
-}
-inline void store_float4(unsigned address, float4 v) {
-  std::memcpy(emulated::shared + address, &v, sizeof v);
-}
+inline float4 load_float4(unsigned address) { return emulated::load<float4>(address); }
+inline void store_float4(unsigned address, float4 v) { emulated::store(address, v); }
+inline float load_float(unsigned address) { return emulated::load<float>(address); }
+inline void store_float(unsigned address, float v) { emulated::store(address, v); }
 
 }  // namespace amasia::async
