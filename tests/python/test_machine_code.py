@@ -562,7 +562,7 @@ ACCEPTED = {
     "producer warps do nothing else: they load what their registers hold, wait and store it": [
         ("gemm/baseline", r"specialised<.*RegisterProducer"),
         ("lud/baseline", r"tensor_update<.*RegisterFeed"),
-        ("nw/baseline", r"bands<"),
+        ("nw/baseline", r"copied_bands<"),
         ("pathfinder/baseline", r"copied_strips<.*HandedWall"),
     ],
     "at the end of the walk alone: behind the last stage a producer has no more to ask for": [
