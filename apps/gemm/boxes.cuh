@@ -5,9 +5,9 @@
 
 #include "apps/gemm/specialised.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::gemm {
 namespace {

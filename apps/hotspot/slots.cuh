@@ -5,7 +5,7 @@
 #include "apps/hotspot/stream.cuh"
 #include "variants/geometry/ring.hpp"
 #include "variants/ptx/cp_async.cuh"
-#include "variants/ptx/opaque.cuh"
+#include "variants/ptx/registers.cuh"
 
 namespace amasia::hotspot {
 

@@ -7,7 +7,6 @@
 #include "variants/device/tensor_map.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::hotspot {
 

@@ -8,7 +8,6 @@
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::lud {
 namespace {

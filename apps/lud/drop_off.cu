@@ -3,7 +3,7 @@
 // al. 2021, algorithm 3). The panels are shared by the block; they move as in overlap.
 #include "apps/lud/rodinia.cuh"
 #include "apps/lud/staged.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/copies/tile.cuh"
 
 namespace amasia::lud {
 namespace {

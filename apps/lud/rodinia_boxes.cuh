@@ -6,7 +6,6 @@
 #include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::lud {
 namespace {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "apps/lud/rodinia.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 

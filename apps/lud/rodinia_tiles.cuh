@@ -4,8 +4,7 @@
 #pragma once
 
 #include "apps/lud/rodinia.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lud {

@@ -8,7 +8,7 @@
 #include "apps/nw/column_copies.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 
 namespace amasia::nw {
 namespace {

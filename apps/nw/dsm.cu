@@ -13,7 +13,7 @@
 // in clusters of 2, which starts beside the first.
 #include "apps/nw/column_boxes.cuh"
 #include "apps/nw/diagonals.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 

@@ -7,7 +7,7 @@
 // Bands: a pipeline of stages along the band. What is not being computed or stored is in flight.
 #include "apps/nw/async_loaders.cuh"
 #include "apps/nw/diagonals.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {

@@ -6,7 +6,7 @@
 //   the walker to hide it, a latency under load is just about covered.
 #include "apps/nw/async_loaders.cuh"
 #include "apps/nw/diagonals.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {

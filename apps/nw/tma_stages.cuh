@@ -10,7 +10,6 @@
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::nw {
 

@@ -8,7 +8,7 @@
 //         careful code did before cp.async, at a cost in registers. Or producer warps do both.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 
 namespace amasia::pathfinder {
 namespace {

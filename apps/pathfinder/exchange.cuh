@@ -6,7 +6,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "variants/ptx/guarded_asm.cuh"
-#include "variants/ptx/opaque.cuh"
+#include "variants/ptx/registers.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {

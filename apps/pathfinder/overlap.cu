@@ -4,7 +4,7 @@
 // chain is all that is left.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::pathfinder {

@@ -3,7 +3,7 @@
 // instead of one each. The warps that copy have nothing else in flight and only wait.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::pathfinder {

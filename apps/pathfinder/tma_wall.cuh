@@ -4,9 +4,9 @@
 
 #include "apps/pathfinder/exchange.cuh"
 #include "variants/geometry/ring.hpp"
+#include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::pathfinder {
 

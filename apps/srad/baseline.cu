@@ -3,7 +3,7 @@
 // wants them but the neighbours, who ask by shuffle.
 #include "apps/srad/iso.cuh"
 #include "apps/srad/stream.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 
 namespace amasia::srad {
 namespace {

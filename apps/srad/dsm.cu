@@ -4,7 +4,7 @@
 // (mail.cuh).
 #include "apps/srad/iso.cuh"
 #include "apps/srad/mail.cuh"
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 
 namespace amasia::srad {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/srad/iso.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/copies/tile.cuh"
 
 namespace amasia::srad {
 

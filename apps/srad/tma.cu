@@ -3,7 +3,7 @@
 #include "apps/srad/bulk_rows.cuh"
 #include "apps/srad/iso.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/ptx/tensor.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::srad {
 namespace {

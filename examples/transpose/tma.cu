@@ -3,7 +3,7 @@
 #include "kernel.cuh"
 #include "variants/device/tensor_map.hpp"
 #include "variants/geometry/ring.hpp"
-#include "variants/ptx/tensor.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::transpose {
 namespace {

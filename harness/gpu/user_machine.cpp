@@ -21,33 +21,19 @@
 namespace amasia {
 namespace {
 
-/// The driver's function of that name, so that the program does not link libcuda and starts where
-/// there is none.
 template <class Function>
-Function driver_function(const char* name) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult status{};
-  [[maybe_unused]] constexpr unsigned since = 12000;  // CUDA's libraries of kernels
-#if CUDART_VERSION >= 12050
-  AMASIA_CUDA(cudaGetDriverEntryPointByVersion(name, &found, since, cudaEnableDefault, &status));
-#else
-  AMASIA_CUDA(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &status));
-#endif
-  if (status != cudaDriverEntryPointSuccess || found == nullptr) {
-    throw std::runtime_error(fmt::format("the driver has no {}: update it", name));
-  }
-  return reinterpret_cast<Function>(found);
+Function required(const char* name) {
+  const auto function = driver_function<Function>(name, 12000);  // CUDA's libraries of kernels
+  if (function != nullptr) return function;
+  throw std::runtime_error(fmt::format("the driver has no {}: update it", name));
 }
 
 struct DriverLibraries {
-  decltype(&cuLibraryLoadData) load =
-      driver_function<decltype(&cuLibraryLoadData)>("cuLibraryLoadData");
-  decltype(&cuLibraryUnload) unload =
-      driver_function<decltype(&cuLibraryUnload)>("cuLibraryUnload");
+  decltype(&cuLibraryLoadData) load = required<decltype(&cuLibraryLoadData)>("cuLibraryLoadData");
+  decltype(&cuLibraryUnload) unload = required<decltype(&cuLibraryUnload)>("cuLibraryUnload");
   decltype(&cuLibraryGetKernel) kernel =
-      driver_function<decltype(&cuLibraryGetKernel)>("cuLibraryGetKernel");
-  decltype(&cuGetErrorString) describe =
-      driver_function<decltype(&cuGetErrorString)>("cuGetErrorString");
+      required<decltype(&cuLibraryGetKernel)>("cuLibraryGetKernel");
+  decltype(&cuGetErrorString) describe = required<decltype(&cuGetErrorString)>("cuGetErrorString");
 
   void check(CUresult code, const std::string& what) const {
     if (code == CUDA_SUCCESS) return;

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "microbench/walks.cuh"
-#include "variants/ptx/opaque.cuh"
+#include "variants/ptx/registers.cuh"
 
 namespace amasia::dpx {
 

@@ -11,7 +11,7 @@
 //   Its result is checked.
 
 #include "microbench/residency.cuh"
-#include "variants/ptx/opaque.cuh"
+#include "variants/ptx/registers.cuh"
 
 namespace amasia {
 namespace {

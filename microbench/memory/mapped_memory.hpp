@@ -12,26 +12,17 @@
 
 namespace amasia::memory {
 
-/// The driver's functions are looked up at run time so that nothing links against libcuda.
 template <class Function>
-Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
-  void* symbol = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-  AMASIA_CUDA(cudaGetDriverEntryPointByVersion(name, &symbol, version, cudaEnableDefault, &found));
-#else
-  AMASIA_CUDA(cudaGetDriverEntryPoint(name, &symbol, cudaEnableDefault, &found));
-#endif
-  if (found != cudaDriverEntryPointSuccess) {
-    throw Unavailable(std::string("the driver has no ") + name);
-  }
-  return reinterpret_cast<Function>(symbol);
+Function required(const char* name) {
+  const auto function = driver_function<Function>(name, 10020);  // CUDA 10.2 brought most of them
+  if (function == nullptr) throw Unavailable(std::string("the driver has no ") + name);
+  return function;
 }
 
 struct DriverMemory {
-// Since CUDA 10.2, which brought these functions. A macro, because the type is named after them.
+// A macro, because the type is named after the function.
 #define AMASIA_DRIVER(member, name, version) \
-  PFN_##name##_v##version member = driver_function<PFN_##name##_v##version>(#name, 10020);
+  PFN_##name##_v##version member = required<PFN_##name##_v##version>(#name);
   AMASIA_DRIVER(attribute, cuDeviceGetAttribute, 2000)
   AMASIA_DRIVER(granularity, cuMemGetAllocationGranularity, 10020)
   AMASIA_DRIVER(create, cuMemCreate, 10020)

@@ -15,8 +15,8 @@
 #include "microbench/tensor_core/operands.hpp"
 #include "microbench/walks.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/tensor.cuh"
 #include "variants/ptx/wgmma.cuh"
 
 namespace amasia::tensor {

@@ -9,8 +9,8 @@
 
 #include "microbench/walks.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/bulk.cuh"
 #include "variants/ptx/cluster.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::tma {
 

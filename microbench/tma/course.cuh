@@ -3,7 +3,7 @@
 #pragma once
 
 #include "microbench/tma/boxes.cuh"
-#include "variants/ptx/opaque.cuh"
+#include "variants/ptx/registers.cuh"
 
 namespace amasia::tma {
 

@@ -4,7 +4,6 @@
 #include "microbench/twin/movers.cuh"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/tensor.cuh"
 
 namespace amasia::twin {
 

@@ -3,7 +3,7 @@
 // registers, and a copy costs one addition.
 #pragma once
 
-#include "variants/copies/tile_through_registers.cuh"
+#include "variants/copies/tile.cuh"
 #include "variants/geometry/tile.hpp"
 #include "variants/ptx/cp_async.cuh"
 

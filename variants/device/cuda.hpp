@@ -34,6 +34,21 @@ inline void check(cudaError_t code, const char* call, const char* file, int line
 // A macro, because only a macro can quote the text of the call.
 #define AMASIA_CUDA(call) ::amasia::check((call), #call, __FILE__, __LINE__)
 
+/// The driver's function `name` as it is since CUDA `since` (12000: 12.0), or null where the driver
+/// is older. Looked up at run time so that nothing links against libcuda: the program must start,
+/// and say why it cannot measure, on machines without a driver.
+template <class Function>
+Function driver_function(const char* name, [[maybe_unused]] unsigned since) {
+  void* symbol = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  AMASIA_CUDA(cudaGetDriverEntryPointByVersion(name, &symbol, since, cudaEnableDefault, &found));
+#else
+  AMASIA_CUDA(cudaGetDriverEntryPoint(name, &symbol, cudaEnableDefault, &found));
+#endif
+  return found == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(symbol) : nullptr;
+}
+
 /// Device memory that frees itself. Alignment: 256 B at least (cudaMalloc). Move-only.
 class DeviceBytes {
  public:

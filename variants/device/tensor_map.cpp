@@ -10,23 +10,12 @@
 namespace amasia {
 namespace {
 
-// The driver's function is looked up at run time so that nothing links against libcuda: the program
-// must start, and say why it cannot measure, on machines without a driver.
 PFN_cuTensorMapEncodeTiled_v12000 encode_tiled() {
-  void* symbol = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-  AMASIA_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &symbol, 12000,
-                                               cudaEnableDefault, &found));
-#else
-  AMASIA_CUDA(
-      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &symbol, cudaEnableDefault, &found));
-#endif
-  if (found != cudaDriverEntryPointSuccess) {
-    throw std::runtime_error(
-        "the driver has no cuTensorMapEncodeTiled: TMA needs driver 525 or newer");
-  }
-  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(symbol);
+  const auto encode =
+      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled", 12000);
+  if (encode != nullptr) return encode;
+  throw std::runtime_error(
+      "the driver has no cuTensorMapEncodeTiled: TMA needs driver 525 or newer");
 }
 
 constexpr CUtensorMapSwizzle driver_swizzles[] = {

@@ -1,7 +1,10 @@
 // Bulk copies of flat runs of bytes, issued by one thread: loads counted in bytes by an mbarrier,
-// stores and reductions in groups (PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk"; sm_90). Boxes
-// of a grid: tensor.cuh. Into several blocks at once: cluster.cuh.
+// stores and reductions in groups; 2-D boxes of a grid by a tensor map of
+// variants/device/tensor_map.hpp (PTX ISA: "cp.async.bulk", "cp.async.bulk.tensor",
+// "cp.reduce.async.bulk"; sm_90). Into several blocks at once: cluster.cuh.
 #pragma once
+
+#include <cuda.h>
 
 #include "variants/ptx/mbarrier.cuh"
 
@@ -23,6 +26,19 @@ __device__ inline void load_bytes(void* shared, const void* global, unsigned byt
       : "memory");
 }
 
+/// Loads a 2-D box by tensor map; coordinates are in elements, column first, and may lie outside
+/// the grid (filled with zero; the full box still counts in bytes). `shared` is 128-byte aligned.
+/// The column has to be a multiple of 16 bytes: elsewhere an H200 raises an illegal instruction
+/// (measured).
+__device__ inline void load_tile(void* shared, const CUtensorMap* map, int column, int row,
+                                 Barrier* barrier) {
+  AMASIA_SM90_ASM(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];\n" ::"r"(shared_address(shared)),
+      "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+      : "memory");
+}
+
 /// Brings a run of bytes (multiple of 16, 16-byte aligned) into L2. Nobody waits for it.
 __device__ inline void prefetch_bytes(const void* global, unsigned bytes) {
   AMASIA_SM90_ASM(
@@ -38,6 +54,15 @@ __device__ inline void store_bytes(void* global, const void* shared, unsigned by
                       __cvta_generic_to_global(global)),
                   "r"(shared_address(shared)), "r"(bytes)
                   : "memory");
+}
+
+/// Stores a box; elements outside the grid are dropped. Precede with fence_async_proxy() by every
+/// thread that wrote the box and a barrier; follow with commit_stores().
+__device__ inline void store_tile(const CUtensorMap* map, int column, int row, const void* shared) {
+  AMASIA_SM90_ASM(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\n" ::"l"(map),
+      "r"(column), "r"(row), "r"(shared_address(shared))
+      : "memory");
 }
 
 /// Adds a run of 32-bit integers in shared memory to one in global memory, element by element and

@@ -1,11 +1,27 @@
-// Registers that warps of a block give back and others take (PTX ISA: "setmaxnreg"; here sm_90a
-// alone, as wgmma). The kernel's launch bounds set how many each thread begins with. A warp that
-// takes registers waits until enough were given back.
+// Registers: values in them of which the compiler knows nothing, and registers that warps of a
+// block give back and others take (PTX ISA: "setmaxnreg"; here sm_90a alone, as wgmma). The
+// kernel's launch bounds set how many each thread begins with. A warp that takes registers waits
+// until enough were given back.
 #pragma once
 
 #include "variants/ptx/guarded_asm.cuh"
 
-namespace amasia::registers {
+namespace amasia {
+
+/// The same value, in a register: the compiler neither works it out anew where it is used, nor
+/// concludes from it. Costs no instruction. Integers and pointers of 4 or 8 bytes.
+template <class Value>
+__device__ __forceinline__ Value opaque(Value value) {
+  static_assert(sizeof(Value) == 4 || sizeof(Value) == 8);
+  if constexpr (sizeof(Value) == 8) {
+    asm volatile("" : "+l"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
+  return value;
+}
+
+namespace registers {
 
 /// Registers of an SM, in units of those of a warpgroup's 128 threads: what the shares of all
 /// warpgroups of an SM may add up to.
@@ -30,4 +46,5 @@ __device__ void increase() {
   AMASIA_WGMMA_ASM("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(COUNT));
 }
 
-}  // namespace amasia::registers
+}  // namespace registers
+}  // namespace amasia

@@ -2,7 +2,7 @@
 // registers (PTX ISA: "ld", "st", state space .shared).
 #pragma once
 
-#include "variants/ptx/opaque.cuh"
+#include "variants/ptx/registers.cuh"
 
 namespace amasia::async {
 

@@ -105,24 +105,28 @@ __device__ void hold(T (&d)[COUNT]) {
   "{" AMASIA_NUMBERS_0_31 ", " AMASIA_NUMBERS_32_63 ", " AMASIA_NUMBERS_64_95 \
   ", " AMASIA_NUMBERS_96_127 "}"
 
+// The instruction's text. A and B: the operands' text; ON: that of the operand `accumulate`.
+#define AMASIA_WGMMA_TEXT(INSTRUCTION, SUMS, A, B, ON, MODIFIERS)         \
+  "{\n"                                                                   \
+  ".reg .pred accumulate;\n"                                              \
+  "setp.ne.b32 accumulate, " ON                                           \
+  ", 0;\n"                                                                \
+  "wgmma.mma_async.sync.aligned." INSTRUCTION " " AMASIA_REGISTERS_##SUMS \
+      ", " A ", " B ", accumulate, 1, 1" MODIFIERS                        \
+      ";\n"                                                               \
+      "}\n"
+
 // name(d, a, b, accumulate): d (64 x N, f32) = a (64 x K) * b (K x N), plus d if `accumulate`, N
 // and K as in the name; a and b are descriptors. Thread t of the warpgroup holds in d[4 j + i] row
 // 16 (t / 32) + t % 32 / 4 + 8 (i / 2), column 8 j + 2 (t % 4) + i % 2. SUMS: accumulators of a
-// thread; the operands ON (accumulate) and behind it, as text, follow them.
+// thread; the operands, as text, follow them.
 // Either operand may be Major::mn:
 #define AMASIA_WGMMA_ANY_MAJOR(NAME, INSTRUCTION, SUMS, A_AT, B_AT, ON, MAJOR_A, MAJOR_B) \
   template <Major A = Major::k, Major B = Major::k>                                       \
   __device__ void NAME(float(&d)[SUMS], std::uint64_t a, std::uint64_t b,                 \
                        bool accumulate = true) {                                          \
     AMASIA_WGMMA_ASM(                                                                     \
-        "{\n"                                                                             \
-        ".reg .pred accumulate;\n"                                                        \
-        "setp.ne.b32 accumulate, " ON                                                     \
-        ", 0;\n"                                                                          \
-        "wgmma.mma_async.sync.aligned." INSTRUCTION " " AMASIA_REGISTERS_##SUMS           \
-        ", " A_AT ", " B_AT ", accumulate, 1, 1, " MAJOR_A ", " MAJOR_B                   \
-        ";\n"                                                                             \
-        "}\n"                                                                             \
+        AMASIA_WGMMA_TEXT(INSTRUCTION, SUMS, A_AT, B_AT, ON, ", " MAJOR_A ", " MAJOR_B)   \
         : AMASIA_ACCUMULATORS_##SUMS(d)                                                   \
         : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)), "n"(static_cast<int>(A)),    \
           "n"(static_cast<int>(B)));                                                      \
@@ -139,17 +143,9 @@ AMASIA_WGMMA_ANY_MAJOR(m64n256k16, "m64n256k16.f32.bf16.bf16", 128, "%128", "%12
 #define AMASIA_WGMMA_K_MAJOR(NAME, INSTRUCTION, SUMS, A_AT, B_AT, ON)            \
   __device__ inline void NAME(float(&d)[SUMS], std::uint64_t a, std::uint64_t b, \
                               bool accumulate = true) {                          \
-    AMASIA_WGMMA_ASM(                                                            \
-        "{\n"                                                                    \
-        ".reg .pred accumulate;\n"                                               \
-        "setp.ne.b32 accumulate, " ON                                            \
-        ", 0;\n"                                                                 \
-        "wgmma.mma_async.sync.aligned." INSTRUCTION " " AMASIA_REGISTERS_##SUMS  \
-        ", " A_AT ", " B_AT                                                      \
-        ", accumulate, 1, 1;\n"                                                  \
-        "}\n"                                                                    \
-        : AMASIA_ACCUMULATORS_##SUMS(d)                                          \
-        : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));                    \
+    AMASIA_WGMMA_ASM(AMASIA_WGMMA_TEXT(INSTRUCTION, SUMS, A_AT, B_AT, ON, "")    \
+                     : AMASIA_ACCUMULATORS_##SUMS(d)                             \
+                     : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));       \
   }
 AMASIA_WGMMA_K_MAJOR(m64n128k8, "m64n128k8.f32.tf32.tf32", 64, "%64", "%65", "%66")
 AMASIA_WGMMA_K_MAJOR(m64n192k8, "m64n192k8.f32.tf32.tf32", 96, "%96", "%97", "%98")
@@ -160,20 +156,13 @@ AMASIA_WGMMA_K_MAJOR(m64n256k32, "m64n256k32.f32.e4m3.e4m3", 128, "%128", "%129"
 
 // tf32 with a in registers: a[0..3] = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4] of the
 // warp's 16 rows, g = lane / 4 and t = lane % 4. They may change after wait() only. A_AT: the four.
-#define AMASIA_WGMMA_FROM_REGISTERS(NAME, INSTRUCTION, SUMS, A_AT, B_AT, ON)                      \
-  __device__ inline void NAME(float(&d)[SUMS], const unsigned(&a)[4], std::uint64_t b,            \
-                              bool accumulate = true) {                                           \
-    AMASIA_WGMMA_ASM(                                                                             \
-        "{\n"                                                                                     \
-        ".reg .pred accumulate;\n"                                                                \
-        "setp.ne.b32 accumulate, " ON                                                             \
-        ", 0;\n"                                                                                  \
-        "wgmma.mma_async.sync.aligned." INSTRUCTION " " AMASIA_REGISTERS_##SUMS                   \
-        ", {" A_AT "}, " B_AT                                                                     \
-        ", accumulate, 1, 1;\n"                                                                   \
-        "}\n"                                                                                     \
-        : AMASIA_ACCUMULATORS_##SUMS(d)                                                           \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate))); \
+#define AMASIA_WGMMA_FROM_REGISTERS(NAME, INSTRUCTION, SUMS, A_AT, B_AT, ON)           \
+  __device__ inline void NAME(float(&d)[SUMS], const unsigned(&a)[4], std::uint64_t b, \
+                              bool accumulate = true) {                                \
+    AMASIA_WGMMA_ASM(AMASIA_WGMMA_TEXT(INSTRUCTION, SUMS, "{" A_AT "}", B_AT, ON, "")  \
+                     : AMASIA_ACCUMULATORS_##SUMS(d)                                   \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),             \
+                       "r"(static_cast<int>(accumulate)));                             \
   }
 AMASIA_WGMMA_FROM_REGISTERS(m64n256k8, "m64n256k8.f32.tf32.tf32", 128, "%128, %129, %130, %131",
                             "%132", "%133")
