@@ -1,8 +1,7 @@
 # One object library per app and per microbenchmark folder, by glob: a new variant is a new file. Object
 # libraries, because a static library would drop files that nothing refers to but their registration.
 
-include(drop_headerless)
-include(newer_cccl)
+include(comparators)
 include(units)
 
 set(amasia_objects "")

@@ -26,10 +26,7 @@ fail() {
 
 folder=""
 case ${1-} in
-  -h | --help)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
-    exit 0
-    ;;
+  -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
   --in)
     [[ -n ${2-} ]] || fail 2 "--in takes a folder"
     folder=$(realpath -m "$2")

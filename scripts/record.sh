@@ -12,13 +12,12 @@
 #   --dirty     records with a program of uncommitted sources, too: every file and page says so
 #   APP...      only these; by default all apps, the microbenchmarks and the twin
 #
-# Where Nsight Compute may count, the first paper size of each app is counted, too.
-#
-# The order is that of worth: the sizes of README first, the microbenchmarks and the sweep last. Finished parts are
-# not measured again, even if the code has changed since: remove their file then (a test says which are of older
-# code). A wrong result is kept in its file, is told at the end, and gives the exit status 1. An app that could not be
-# tuned, because another process computed on the GPU, is not measured: the next call tunes it again. Exit statuses are
-# amasia's; 130: the time was over, call it again.
+# Where Nsight Compute may count, the first paper size of each app is counted, too. The order is that of worth: the
+# sizes of README first, the microbenchmarks and the sweep last. Finished parts are not measured again, even if the
+# code has changed since: remove their file then (a test says which are of older code). A wrong result is kept in its
+# file, is told at the end, and gives the exit status 1. An app that could not be tuned, because another process
+# computed on the GPU, is not measured: the next call tunes it again. Exit statuses are amasia's; 130: the time was
+# over, call it again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -40,10 +39,7 @@ while [[ $# -gt 0 ]]; do
     --minutes) positive "$@" && minutes=$2 && shift ;;
     --dirty) dirty=yes ;;
     --seconds) positive "$@" && seconds=(--seconds "$2") && shift ;;
-    -h | --help)
-      sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "scripts/record.sh"
-      exit 0
-      ;;
+    -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' scripts/record.sh && exit 0 ;;
     -*) fail "there is no option $1: see --help" ;;
     *) apps+=("$1") ;;
   esac

@@ -332,9 +332,8 @@ nvcc_defect() {
 nvcc_gpu_obstacle() {
   local nvcc=$1 version
   version=$(nvcc_version "$nvcc")
-  if [[ -z $gpu_capability ]]; then
-    return
-  elif ! "$nvcc" --list-gpu-arch | grep -qx "compute_$gpu_capability"; then
+  [[ -n $gpu_capability ]] || return 0
+  if ! "$nvcc" --list-gpu-arch | grep -qx "compute_$gpu_capability"; then
     echo "CUDA $version does not know sm_$gpu_capability"
   elif [[ -n $driver_cuda && ${version%%.*} -gt ${driver_cuda%%.*} ]]; then
     echo "programs of CUDA $version need a newer driver than this one, which runs CUDA $driver_cuda"

@@ -8,14 +8,8 @@
 set -euo pipefail
 case ${1-} in
   "") ;;
-  -h | --help)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
-    exit 0
-    ;;
-  *)
-    echo "tidy: error: there is no argument '$1': see --help" >&2
-    exit 2
-    ;;
+  -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+  *) echo "tidy: error: there is no argument '$1': see --help" >&2 && exit 2 ;;
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

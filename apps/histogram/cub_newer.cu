@@ -1,5 +1,5 @@
 // histogram/cub_newer: CUB of a CCCL that is newer than the toolkit's, where the build is given one
-// (AMASIA_NEWER_CCCL, cmake/newer_cccl.cmake).
+// (AMASIA_NEWER_CCCL, cmake/comparators.cmake).
 #include "apps/histogram/cub_even.cuh"
 
 namespace amasia::histogram {

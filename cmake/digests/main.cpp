@@ -49,6 +49,10 @@ std::string line_of(const std::string& name, const std::string& digest) {
   return fmt::format("{{\"{}\", \"{}\"}},\n", name, digest);
 }
 
+bool has_variant(Sources& sources, const std::string& path) {
+  return sources.registers(path, "variant") || sources.registers(path, "comparator");
+}
+
 class Suite {
  public:
   Suite(const fs::path& root, const std::string& options)
@@ -111,9 +115,7 @@ class Suite {
         if (sources_.registers(path, "ceiling")) add(shared, sources_.closure_of({path}));
       }
       for (const std::string& path : files) {
-        if (!sources_.registers(path, "variant") && !sources_.registers(path, "comparator"))
-          continue;
-        lines += counted(name_of(path), {path}, shared);
+        if (has_variant(sources_, path)) lines += counted(name_of(path), {path}, shared);
       }
     }
     return lines;
@@ -171,77 +173,61 @@ class Suite {
   Paths ceilings_;
 };
 
-struct OutsideApp {
-  std::string name;
-  fs::path root, manifests, folder;
-  std::string options;
-  fs::path output;
-  std::vector<std::string> sources;
-};
-
-void write_digests_of(const OutsideApp& app) {
-  Sources sources(app.root, app.folder);
-  std::istringstream ground(read_file(app.manifests / "ground_manifest.txt"));
+/// `words`: what follows "app" on the command line.
+void write_digests_of_app(const std::vector<std::string>& words) {
+  const std::string name = words[0], options = "options: " + words[4];
+  const fs::path manifests = words[2], output = words[5];
+  Sources sources(words[1], words[3]);
+  std::istringstream ground(read_file(manifests / "ground_manifest.txt"));
   for (std::string line; std::getline(ground, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string hash, path;
-    words >> hash >> path;
-    sources.set_known(path, hash, {std::istream_iterator<std::string>(words), {}});
+    fields >> hash >> path;
+    sources.set_known(path, hash, {std::istream_iterator<std::string>(fields), {}});
   }
   // Under names of their own: a header may differ by now from what the ceilings were compiled with.
   Paths shared, ceilings, variants;
-  std::istringstream ceiling_lines(read_file(app.manifests / "ceiling_manifest.txt"));
+  std::istringstream ceiling_lines(read_file(manifests / "ceiling_manifest.txt"));
   for (std::string hash, path; ceiling_lines >> hash >> path;) {
     sources.set_known(fmt::format("ceiling:{}", path), hash, {});
     ceilings.insert(fmt::format("ceiling:{}", path));
   }
-  for (const std::string& path : app.sources) {
-    const bool variant =
-        sources.registers(path, "variant") || sources.registers(path, "comparator");
-    (variant ? variants : shared).insert(path);
+  for (auto path = words.begin() + 6; path != words.end(); ++path) {
+    (has_variant(sources, *path) ? variants : shared).insert(*path);
   }
   shared = sources.closure_of(shared);
   add(shared, ceilings);
 
-  const std::string options = fmt::format("options: {}", app.options);
   Paths all = shared;
   std::string lines;
-  const auto count = [&](const std::string& name, const Paths& files) {
-    lines += "    " + line_of(name, sources.digest_of(name, files, options));
+  const auto count = [&](const std::string& what, const Paths& files) {
+    lines += "    " + line_of(what, sources.digest_of(what, files, options));
   };
   for (const std::string& path : variants) {
     Paths files = sources.closure_of({path});
     add(all, files);
     add(files, shared);
-    count(app.name + "/" + fs::path(path).stem().string(), files);
+    count(name + "/" + fs::path(path).stem().string(), files);
   }
-  count(app.name, all);
+  count(name, all);
   write_if_changed(
-      app.output,
-      "// What the sources of " + app.name +
-          " are, for its results (amasia_digests).\n#include \"harness/registry.hpp\"\n\n"
-          "namespace {\nconst bool registered = amasia::register_source_digests({\n" +
-          lines + "});\n}\n");
-  write_if_changed(fs::path(app.output).replace_extension("txt"), sources.manifest());
+      output, "// What the sources of " + name +
+                  " are, for its results (amasia_digests).\n#include \"harness/registry.hpp\"\n\n"
+                  "namespace {\nconst bool registered = amasia::register_source_digests({\n" +
+                  lines + "});\n}\n");
+  write_if_changed(fs::path(output).replace_extension("txt"), sources.manifest());
 }
 
-int run(const std::vector<std::string>& words) {
+void run(const std::vector<std::string>& words) {
   if (words.size() == 4 && words[0] == "suite") {
     Suite(words[1], words[2]).write(words[3]);
   } else if (words.size() > 7 && words[0] == "app") {
-    write_digests_of({words[1],
-                      words[2],
-                      words[3],
-                      words[4],
-                      words[5],
-                      words[6],
-                      {words.begin() + 7, words.end()}});
+    write_digests_of_app({words.begin() + 1, words.end()});
   } else {
     throw std::runtime_error(
         "use amasia_digests suite ROOT OPTIONS FOLDER, or amasia_digests app NAME ROOT "
         "MANIFESTS APP_FOLDER OPTIONS OUTPUT SOURCE...");
   }
-  return 0;
 }
 
 }  // namespace
@@ -249,7 +235,8 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   try {
-    return amasia::digests::run({argv + 1, argv + argc});
+    amasia::digests::run({argv + 1, argv + argc});
+    return 0;
   } catch (const std::exception& error) {
     std::cerr << "amasia_digests: " << error.what() << "\n";
     return 1;

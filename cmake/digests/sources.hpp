@@ -12,8 +12,7 @@ namespace amasia::digests {
 /// blank space, line breaks, includes and #pragma once change nothing, everything else does.
 /// A CMake file is its commands without comments; any other file is its bytes.
 struct Content {
-  std::string
-      hash;  ///< SHA-256; empty where nothing counts, as in a file that only includes others
+  std::string hash;  ///< SHA-256; empty where nothing counts, as in a file of includes
   std::set<std::string> registers;  ///< of "variant", "comparator", "microbenchmark", "ceiling"
 };
 

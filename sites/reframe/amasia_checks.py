@@ -23,17 +23,7 @@ import reframe.utility.typecheck as typ
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The columns by which a row is recognised in references.json (plots/commands/references.py).
-KEY = (
-    "app",
-    "size",
-    "cache",
-    "launch",
-    "variant",
-    "role",
-    "config",
-    "schedule",
-    "source_digest",
-)
+KEY = ("app", "size", "cache", "launch", "variant", "role", "config", "schedule", "source_digest")
 MAKE_REFERENCES = "make it by: python -m plots references results -o sites/reframe/references.json"
 STATUS = {
     1: "a wrong result, a crash, or something that could not be done",

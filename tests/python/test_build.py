@@ -178,7 +178,7 @@ def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) 
     (tmp_path / "plain.cu").write_text("#include <cuda_runtime.h>\n")
     script = tmp_path / "script.cmake"
     script.write_text(
-        f"include({ROOT}/cmake/drop_headerless.cmake)\n"
+        f"include({ROOT}/cmake/comparators.cmake)\n"
         f"set(PROJECT_SOURCE_DIR {tmp_path})\n"
         f"set(CUDAToolkit_INCLUDE_DIRS {tmp_path}/include)\n"
         f"file(GLOB found {tmp_path}/*.cu)\n"
@@ -212,7 +212,7 @@ def test_a_second_cub_needs_a_newer_cccl(
         "function(amasia_fail text)\n  message(STATUS ${text})\nendfunction()\n"
         "function(set_source_files_properties)\nendfunction()\n"
         f"set(CUDAToolkit_INCLUDE_DIRS {tmp_path}/toolkit)\n"
-        f"include({ROOT}/cmake/newer_cccl.cmake)\n"
+        f"include({ROOT}/cmake/comparators.cmake)\n"
         + ("" if given is None else f"set(AMASIA_NEWER_CCCL {tmp_path}/given)\n")
         + "set(found plain.cu cub_newer.cu)\n"
         "amasia_with_newer_cccl(found)\n"

@@ -1,4 +1,29 @@
-# Comparators of a CCCL that is newer than the toolkit's (AMASIA_NEWER_CCCL): sources named *_newer.cu.
+# Which comparators can be compiled here.
+
+# Takes out of the list those whose library has no headers: the wheels that stand in for a toolkit hold nvcc
+# and little else.
+function(amasia_drop_headerless sources)
+  set(kept "")
+  foreach(source IN LISTS ${sources})
+    file(STRINGS ${source} includes REGEX "^#include <cu(blas|solver|sparse)[A-Za-z0-9_]*\\.h>")
+    set(missing "")
+    foreach(line IN LISTS includes)
+      string(REGEX REPLACE "^#include <(.*)>.*" "\\1" header "${line}")
+      find_file(found_header ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_CACHE)
+      if(NOT found_header)
+        set(missing ${header})
+      endif()
+      unset(found_header)
+    endforeach()
+    if(missing)
+      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+      message(STATUS "Leaving out ${source}: the CUDA toolkit here has no ${missing}")
+    else()
+      list(APPEND kept ${source})
+    endif()
+  endforeach()
+  set(${sources} "${kept}" PARENT_SCOPE)
+endfunction()
 
 # CCCL_VERSION below a folder of headers, such as 3000001; empty where there is none.
 function(amasia_cccl_version folder result)
@@ -11,7 +36,8 @@ function(amasia_cccl_version folder result)
   set(${result} "${version}" PARENT_SCOPE)
 endfunction()
 
-# Compiles them with it, or takes them out of the list.
+# Compiles sources named *_newer.cu with a CCCL newer than the toolkit's (AMASIA_NEWER_CCCL), or takes them
+# out of the list.
 function(amasia_with_newer_cccl sources)
   set(newer_sources ${${sources}})
   list(FILTER newer_sources INCLUDE REGEX "_newer\\.cu$")
