@@ -96,18 +96,21 @@ def test_any_value_anywhere(tmp_path, where, value, gone):
     tried(file)
 
 
-@given(
-    text=st.sampled_from(TEXTS),
-    at=st.integers(0, 10_000),
-    length=st.integers(0, 40),
-    put=st.one_of(
-        st.text(max_size=5),
-        st.sampled_from([*'{}[],:"\\', "1e999", "NaN", "\\ud800", "-", "[" * 2000, "null"]),
-    ),
-)
-def test_any_text_anywhere(tmp_path, text, at, length, put):
-    at %= len(text)
-    changed = text[:at] + put + text[at + length :]
+@st.composite
+def edited(draw, texts, words):
+    """One of the texts, and the same with a part replaced."""
+    text, length = draw(st.sampled_from(texts)), draw(st.integers(0, 60))
+    at = draw(st.integers(0, len(text) - 1))
+    put = draw(st.text(max_size=5) | st.sampled_from(words))
+    return text, text[:at] + put + text[at + length :]
+
+
+IN_JSON = [*'{}[],:"\\', "1e999", "NaN", "\\ud800", "-", "[" * 2000, "null"]
+
+
+@given(edited(TEXTS, IN_JSON))
+def test_any_text_anywhere(tmp_path, texts):
+    text, changed = texts
     file = tmp_path / "fuzzed.json"
     file.write_bytes(changed.encode("utf-8", "surrogatepass"))
     assert not tried(file) or changed == text
@@ -124,19 +127,13 @@ REPORTS = sorted((ROOT / "tests/golden/ncu").iterdir())
 NCU_TEXTS = [path.read_text(encoding="utf-8") for path in REPORTS]
 
 
-@given(
-    text=st.sampled_from(NCU_TEXTS),
-    at=st.integers(0, 20_000),
-    length=st.integers(0, 60),
-    put=st.one_of(
-        st.text(max_size=5),
-        st.sampled_from(['"ID"', '"', ",", "\n", "==ERROR== ", "n/a", "1e999", "(0, 0, 0)", "\0"]),
-    ),
-)
-def test_any_report_of_a_profiler(tmp_path, text, at, length, put):
-    at %= len(text)
+IN_REPORTS = ['"ID"', '"', ",", "\n", "==ERROR== ", "n/a", "1e999", "(0, 0, 0)", "\0"]
+
+
+@given(edited(NCU_TEXTS, IN_REPORTS))
+def test_any_report_of_a_profiler(tmp_path, texts):
     file = tmp_path / "fuzzed.csv"
-    file.write_text(text[:at] + put + text[at + length :], encoding="utf-8", errors="replace")
+    file.write_text(texts[1], encoding="utf-8", errors="replace")
     try:
         for name in (None, "tma"):
             assert from_report(file, name).traits

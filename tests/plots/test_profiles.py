@@ -295,12 +295,10 @@ def faster_by_instructions(row):
 
 
 @pytest.fixture
-def matched(save):
-    groups = [planted.matched_group("nw", {"n": n}, 1.0, seed=n) for n in (2048, 4096)]
-    document = planted.document(groups)
-    path = save(document, "r/results.json")
-    save(planted.profile(document, faster_by_instructions), "r/profile.json")
-    return path
+def matched(save, matched_file):
+    document = json.loads(matched_file.read_text())
+    save(planted.profile(document, faster_by_instructions), "profile.json")
+    return matched_file
 
 
 def test_each_resolved_difference_has_a_sentence(matched):
@@ -342,7 +340,7 @@ def test_why_without_a_profile_says_how_to_get_one(ran, matched):
 def test_why_speaks_of_the_gpus_that_were_profiled(ran, matched, save):
     """The newest one is not, and is left out aloud; chosen, it is spoken of."""
     group = planted.matched_group("nw", {"n": 2048}, 1.0)
-    save(planted.document([group], gpu=planted.device("NVIDIA B200", 100)), "r/newer.json")
+    save(planted.document([group], gpu=planted.device("NVIDIA B200", 100)), "newer.json")
     said_ = ran(0, "why", matched.parent)
     assert "nw n=2048 on NVIDIA H200" in said_.out
     assert "0 without counters" in said_.out
