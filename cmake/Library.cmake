@@ -10,19 +10,12 @@ add_library(Amasia::variants ALIAS amasia_variants)
 
 # Registered by objects that nothing refers to: commands, and the microbenchmarks, of which the ceilings make the
 # floors of all apps.
-set(registered commands)
-foreach(target IN LISTS amasia_objects)
-  if(target MATCHES "^microbench_")
-    list(APPEND registered ${target})
-  endif()
-endforeach()
+set(registered ${amasia_objects})
+list(FILTER registered INCLUDE REGEX "^microbench_")
+list(TRANSFORM registered REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
 add_library(amasia_outside INTERFACE)
-target_link_libraries(amasia_outside INTERFACE amasia_harness OpenMP::OpenMP_CXX)
-foreach(target IN LISTS registered)
-  if(NOT target STREQUAL "commands")  # which amasia_harness has
-    target_sources(amasia_outside INTERFACE $<TARGET_OBJECTS:${target}>)
-  endif()
-endforeach()
+target_link_libraries(amasia_outside INTERFACE amasia_harness OpenMP::OpenMP_CXX)  # which has the commands
+target_sources(amasia_outside INTERFACE ${registered})
 add_library(Amasia::harness ALIAS amasia_outside)
 if(AMASIA_CUDA)
   add_library(Amasia::device ALIAS variants)
@@ -67,11 +60,7 @@ file(GLOB front_door CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/harness/*.hpp)
 install(FILES ${front_door} DESTINATION ${installed_headers}/harness)
 
 # One archive of all that only registers itself: it is linked whole.
-set(objects "")
-foreach(target IN LISTS registered)
-  list(APPEND objects $<TARGET_OBJECTS:${target}>)
-endforeach()
-add_library(amasia_registered STATIC ${objects})
+add_library(amasia_registered STATIC $<TARGET_OBJECTS:commands> ${registered})
 set_target_properties(amasia_registered PROPERTIES LINKER_LANGUAGE CXX)
 add_library(amasia_program STATIC $<TARGET_OBJECTS:main_object>)
 set_target_properties(amasia_program PROPERTIES LINKER_LANGUAGE CXX)
