@@ -133,11 +133,7 @@ def _noises(comparisons: Sequence[Any]) -> list[tuple[float, float]]:
         role = comparison.role if comparison.role in ("iso", "cross") else "best"
         return role, comparison.schedule if cross else ""
 
-    controls = {
-        (c.role, c.schedule if c.role == "cross" else ""): (c.speedup.low, c.speedup.high)
-        for c in comparisons
-        if c.control
-    }
+    controls = {place(c): (c.speedup.low, c.speedup.high) for c in comparisons if c.control}
     return [controls.get(place(c), (np.nan, np.nan)) for c in comparisons]
 
 

@@ -322,20 +322,27 @@ def _printed(_: Files, arguments: str) -> Own:
     return Own(float(published_row(file, where, arguments)[column]), "", "")
 
 
+def _baselines(files: Files) -> Iterator[tuple[Recorded, Any, str, Any]]:
+    """Of each valid group the baseline at iso, and its control: file, key, cell and row."""
+    for file in files:
+        for group in (g for g in file.document.groups if not g.invalid):
+            key = group.key
+            cell = ", ".join([key.app, size_text(key.size, ", "), key.cache, key.launch])
+            for row in group.rows:
+                if row.status == "ok" and (row.variant, row.role) == (f"{key.app}/baseline", "iso"):
+                    yield file, key, cell, row
+
+
 def _baseline_spread(files: Files, which: str) -> Own | None:
     """The standard deviation of baseline at iso, cold, in percent of its mean: of the "median" row
     or of the one with the "most"."""
     found = []
-    for file in (file for file in files if file.document.provenance.study == "paper"):
-        for group in (g for g in file.document.groups if g.key.cache == "cold" and not g.invalid):
-            key = group.key
-            cell = ", ".join([key.app, size_text(key.size, ", "), key.cache, key.launch])
-            for row in group.rows:
-                ran = row.status == "ok" and len(row.samples) > 1
-                if ran and row.role == "iso" and row.variant.endswith("/baseline"):
-                    times = row.samples.time_ms
-                    spread = 100 * float(np.std(times, ddof=1) / np.mean(times))
-                    found.append(Own(spread, "%", file.path, cell))
+    for file, key, cell, row in _baselines(files):
+        of_study = file.document.provenance.study == "paper" and key.cache == "cold"
+        if of_study and len(row.samples) > 1:
+            times = row.samples.time_ms
+            spread = 100 * float(np.std(times, ddof=1) / np.mean(times))
+            found.append(Own(spread, "%", file.path, cell))
     found.sort(key=lambda own: own.value)
     return found[-1 if which == "most" else len(found) // 2] if found else None
 
@@ -344,14 +351,9 @@ def _run_spread(files: Files, app: str) -> Own | None:
     """The standard deviation over runs of an app's baseline at iso, in percent of its mean, each
     run by its median: of the cell with most runs, three at least."""
     cells: dict[tuple[str, str], list[float]] = {}
-    for file in files:
-        for group in (g for g in file.document.groups if g.key.app == app and not g.invalid):
-            key = group.key
-            cell = ", ".join([app, size_text(key.size, ", "), key.cache, key.launch])
-            for row in group.rows:
-                if row.status == "ok" and (row.variant, row.role) == (f"{app}/baseline", "iso"):
-                    cells.setdefault((file.path, cell), []).append(row.time_ms.median)
-                    break  # the other is its control
+    for file, key, cell, row in _baselines(files):
+        if key.app == app and row.repeat == 0:
+            cells.setdefault((file.path, cell), []).append(row.time_ms.median)
     (path, cell), medians = max(cells.items(), key=lambda of: len(of[1]), default=(("", ""), []))
     if len(medians) < 3:
         return None

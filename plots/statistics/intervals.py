@@ -235,13 +235,9 @@ def benjamini_hochberg(p_values: Sequence[float], rate: float) -> Discoveries:
     """
     if not 0 < rate < 1:
         raise ValueError("a rate must lie between 0 and 1")
-    count = len(p_values)
-    if count == 0:
-        return Discoveries((), rate)
-    refused = 0
-    for rank, p in enumerate(sorted(p_values), 1):
-        if p <= rate * rank / count:
-            refused = rank
+    count = max(1, len(p_values))
+    ranked = enumerate(sorted(p_values), 1)
+    refused = max((rank for rank, p in ranked if p <= rate * rank / count), default=0)
     level = rate * max(refused, 1) / count
     return Discoveries(tuple(refused > 0 and p <= level for p in p_values), level)
 
