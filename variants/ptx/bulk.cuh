@@ -1,7 +1,7 @@
-// Bulk copies of flat runs of bytes, issued by one thread: loads counted in bytes by an mbarrier,
-// stores and reductions in groups; 2-D boxes of a grid by a tensor map of
-// variants/device/tensor_map.hpp (PTX ISA: "cp.async.bulk", "cp.async.bulk.tensor",
-// "cp.reduce.async.bulk"; sm_90). Into several blocks at once: cluster.cuh.
+// Bulk copies issued by one thread: flat runs of bytes, and 2-D boxes of a grid by a tensor map
+// (variants/device/tensor_map.hpp). Loads are counted in bytes by an mbarrier, stores and
+// reductions in groups (PTX ISA: "cp.async.bulk", "cp.async.bulk.tensor", "cp.reduce.async.bulk";
+// sm_90). Into several blocks at once: cluster.cuh.
 #pragma once
 
 #include <cuda.h>
