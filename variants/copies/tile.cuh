@@ -1,6 +1,5 @@
-// The copy of a tile. baseline: global -> register -> shared, block barrier: what every later
-// strategy replaces. async: without a register on the way, for register_bypass, overlap and
-// drop_off.
+// The copy of a tile. baseline: global -> register -> shared, which every later strategy replaces.
+// async: without a register on the way, for register_bypass, overlap and drop_off.
 #pragma once
 
 #include "variants/geometry/tile.hpp"

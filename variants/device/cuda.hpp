@@ -1,5 +1,4 @@
-// Owners for CUDA resources and the one way errors are reported. cudaMalloc appears in cuda.cpp
-// only.
+// Owners for CUDA resources, and the one way errors are reported. Only cuda.cpp calls cudaMalloc.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -7,9 +7,8 @@
 namespace amasia {
 namespace {
 
-// The queue of a stream holds about a thousand entries; a launch beyond it blocks the host while
-// the spin kernel still waits for that host. Half of it is safe and leaves room for reset and
-// flush.
+// The queue of a stream holds about a thousand entries. A launch beyond it blocks the host, for
+// which the spin kernel still waits. Half of it is safe, with room for reset and flush.
 constexpr std::size_t queue_limit = 512;
 
 }  // namespace

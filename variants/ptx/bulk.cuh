@@ -1,7 +1,6 @@
-// Bulk copies issued by one thread: flat runs of bytes, and 2-D boxes of a grid by a tensor map
-// (variants/device/tensor_map.hpp). Loads are counted in bytes by an mbarrier, stores and
-// reductions in groups (PTX ISA: "cp.async.bulk", "cp.async.bulk.tensor", "cp.reduce.async.bulk";
-// sm_90). Into several blocks at once: cluster.cuh.
+// Bulk copies issued by one thread, of runs of bytes and of 2-D boxes by a tensor map
+// (variants/device/tensor_map.hpp). An mbarrier counts the bytes of loads; stores and reductions go
+// in groups (PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk"; sm_90). For clusters: cluster.cuh.
 #pragma once
 
 #include <cuda.h>

@@ -35,10 +35,9 @@ __device__ inline void cluster_arrive() {
 __device__ inline void cluster_wait() {
   AMASIA_SM90_ASM("barrier.cluster.wait.acquire.aligned;\n" ::: "memory");
 }
-/// As cluster_arrive(), at the start of a cluster whose blocks send to each other's shared memory,
-/// to signal that this one runs; a thread that initialised mbarriers has called tma::fence_init()
-/// since. cluster_arrive() would also publish the block's other writes, by a fence per warp over
-/// all of the device's memory. Later loads would wait for that fence.
+/// The same at the start of a cluster, to signal that this block runs and its shared memory can be
+/// sent to. Behind tma::fence_init() where there are mbarriers. cluster_arrive() would publish
+/// other writes, too, by a fence per warp over all of device memory, for which later loads wait.
 __device__ inline void cluster_arrive_initialised() {
   AMASIA_SM90_ASM("barrier.cluster.arrive.relaxed.aligned;\n" ::: "memory");
 }
@@ -146,11 +145,10 @@ __device__ inline void arrive_remote(unsigned remote_barrier) {
       : "memory");
 }
 
-/// Arrives at an mbarrier of a peer after this thread's warp has read a stage of shared memory.
-/// Unlike arrive_remote() it publishes no writes to the peer: without qualifiers it is a release at
-/// block scope. A release at cluster scope is a fence over all of the device's memory
-/// (MEMBAR.ALL.GPU), which takes longer than the multiplication of a slice on tensor cores. The
-/// stage is overwritten by a copy that a thread issues after it has waited for all such arrivals.
+/// Arrives at an mbarrier of a peer after this thread's warp has read a stage of shared memory. A
+/// release at block scope, which publishes no writes to the peer. One at cluster scope is a fence
+/// over all of the device's memory (MEMBAR.ALL.GPU), longer than the product of a slice on tensor
+/// cores. Who overwrites the stage by a copy has waited for all such arrivals.
 __device__ inline void arrive_read(unsigned remote_barrier) {
   AMASIA_SM90_ASM("mbarrier.arrive.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
                   : "memory");

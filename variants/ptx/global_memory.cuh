@@ -4,10 +4,9 @@
 
 namespace amasia::global {
 
-/// 16 bytes, aligned to 16. An ordinary load has two problems. For a pointer chosen at run time the
-/// compiler no longer knows that it is global. And if a thread's next piece may have the address of
-/// the last one, the compiler copies the last one's registers, and so waits for them, before it
-/// loads.
+/// 16 bytes, aligned to 16. Of an ordinary load by a pointer chosen at run time the compiler does
+/// not know that it is global. And where a thread's next piece may have the address of the last
+/// one, it copies the last one's registers, and so waits for them, before it loads.
 __device__ __forceinline__ int4 load16(const void* from) {
   int4 v;
   asm volatile("ld.global.v4.s32 {%0, %1, %2, %3}, [%4];\n"

@@ -1,7 +1,6 @@
-// Registers: values in them of which the compiler knows nothing, and registers that warps of a
-// block give back and others take (PTX ISA: "setmaxnreg"; here sm_90a alone, as wgmma). The
-// kernel's launch bounds set how many each thread begins with. A warp that takes registers waits
-// until enough were given back.
+// Values in registers of which the compiler knows nothing. Registers that warps of a block give
+// back, and that others wait for and take (PTX ISA: "setmaxnreg"; here sm_90a alone, as wgmma). The
+// kernel's launch bounds set how many each thread begins with.
 #pragma once
 
 #include "variants/ptx/guarded_asm.cuh"
