@@ -263,6 +263,21 @@ def _check_rows(result: Result) -> None:
         raise kind("; ".join(said), result)
 
 
+def _check_callables(implementations: Any, **others: Any) -> None:
+    if not isinstance(implementations, Mapping):
+        raise TypeError(
+            f"implementations must be a dict of name and callable, not "
+            f"{type(implementations).__name__}"
+        )
+    for key, value in implementations.items():
+        if not isinstance(key, str):
+            raise TypeError(f"a name must be text, not {key!r}")
+        _callable(f"implementation {key!r}", value)
+    for what, function in others.items():
+        if function is not None:
+            _callable(what, function)
+
+
 def compare(
     implementations: Mapping[str, Callable[[int], object]],
     *,
@@ -312,20 +327,7 @@ def compare(
     All three have a ``result``: what was measured. Raises NoDevice, LibraryMissing, and ValueError,
     TypeError and OSError for arguments that cannot be.
     """
-    if not isinstance(implementations, Mapping):
-        raise TypeError(
-            f"implementations must be a dict of name and callable, not "
-            f"{type(implementations).__name__}"
-        )
-    for key, value in implementations.items():
-        if not isinstance(key, str):
-            raise TypeError(f"a name must be text, not {key!r}")
-        _callable(f"implementation {key!r}", value)
-    for what, function in (
-        ("reset", reset), ("inputs", inputs), ("verify", verify), ("progress", progress),
-    ):  # fmt: skip
-        if function is not None:
-            _callable(what, function)
+    _check_callables(implementations, reset=reset, inputs=inputs, verify=verify, progress=progress)
     if cache not in ("cold", "hot"):
         raise ValueError(f"cache must be 'cold' or 'hot', not {cache!r}")
     confidence = _positive("confidence", confidence, most=0.999999)

@@ -8,6 +8,7 @@ movement has to be resolved too. Strategies that ran faster than the one named a
 with what would resolve it.
 """
 
+import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -224,6 +225,34 @@ def _tie(undecided: Sequence[Any]) -> float:
     return max((m or 0.0 for m in most), default=0.0) if all(most) else 0.0
 
 
+def _ahead(
+    compared: Sequence[Any], rounds: int, of: float, owed: Sequence[Gain] = ()
+) -> tuple[str, ...]:
+    """What ran faster than a ratio and is not named, the fastest first."""
+    said = {
+        c.strategy: (c.ratio, _undecided_in_words(c, rounds))
+        for c in compared
+        if c.claim in UNDECIDED and c.ratio > of and not most_difference(c.low, c.high)
+    }
+    said |= {
+        gain.strategy: (gain.total.ratio, _owed_to_the_schedule(gain))
+        for gain in owed
+        if gain.total.ratio > of
+    }
+    return tuple(text for _, text in sorted(said.values(), reverse=True))
+
+
+def _libraries_beside(row: Any, rows: Sequence[Any], times: Mapping[str, float]) -> list[str]:
+    return [
+        f"{with_version(library.strategy, library.geometry)} takes "
+        f"{milliseconds(times[library.row])}, "
+        f"{times[library.row] / times[row.row]:.2f} of the time of {row.strategy}"
+        + (", in a geometry of its own, not the original's" if row.role == "iso" else "")
+        for library in rows
+        if library.role == "comparator" and library.status == "ok"
+    ]
+
+
 def _one(
     rows: Sequence[Any],
     in_group: Sequence[Any],
@@ -256,20 +285,7 @@ def _one(
     faster = [c for c in compared if c.claim == "faster"]
     rounds = int(group.rounds)
 
-    def ahead(of: float, owed: Sequence[Gain] = ()) -> tuple[str, ...]:
-        """What ran faster than a ratio and is not named, the fastest first."""
-        said = {
-            c.strategy: (c.ratio, _undecided_in_words(c, rounds))
-            for c in compared
-            if c.claim in UNDECIDED and c.ratio > of and not most_difference(c.low, c.high)
-        }
-        said |= {
-            gain.strategy: (gain.total.ratio, _owed_to_the_schedule(gain))
-            for gain in owed
-            if gain.total.ratio > of
-        }
-        return tuple(text for _, text in sorted(said.values(), reverse=True))
-
+    ahead = functools.partial(_ahead, compared, rounds)
     if not compared:
         others = sorted({c.role for c in in_group if not c.control} & {"iso", "best"})
         hints = tuple(f"compared at {other} only: --role {other}" for other in others)
@@ -304,33 +320,16 @@ def _one(
     if gain is not None and not gain.same_schedule:
         remarks += _beside(gain, rows)
     row, base = of_role[winner], of_role.get("baseline")
-    for library in rows:
-        if library.role == "comparator" and library.status == "ok":
-            remarks.append(
-                f"{with_version(library.strategy, library.geometry)} takes "
-                f"{milliseconds(times[library.row])}, "
-                f"{times[library.row] / times[row.row]:.2f} of the time of {winner}"
-                + (", in a geometry of its own, not the original's" if role == "iso" else "")
-            )
+    remarks += _libraries_beside(row, rows, times)
     if row.fallback:
         remarks.append(f"{winner} fell back: {row.fallback}")
     return Advice(
-        **where,
-        outcome="faster",
-        strategy=winner,
-        ratio=float(best.ratio),
-        low=float(best.low),
-        high=float(best.high),
-        median_ms=times[row.row],
-        baseline_ms=times[base.row] if base is not None else np.nan,
-        rivals=tuple(rivals),
-        undecided=undecided,
-        ahead=ahead(best.ratio, by_schedule),
-        price=_cost(row, base),
-        remarks=tuple(remarks),
-        gain=gain,
-        runs=runs(best.sessions, best.gpus),
-    )
+        **where, outcome="faster", strategy=winner, ratio=float(best.ratio), low=float(best.low),
+        high=float(best.high), median_ms=times[row.row],
+        baseline_ms=times[base.row] if base is not None else np.nan, rivals=tuple(rivals),
+        undecided=undecided, ahead=ahead(best.ratio, by_schedule), price=_cost(row, base),
+        remarks=tuple(remarks), gain=gain, runs=runs(best.sessions, best.gpus),
+    )  # fmt: skip
 
 
 def _kinds_of(sizes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
