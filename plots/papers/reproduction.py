@@ -530,14 +530,14 @@ def render(results: Results, base: Path) -> str:
             text += _table(found, base, other)
             text.append("")
             text += (line for e in other for line in _details(e, (), base, "-2"))
-            continue
-        shown = found
-        for source in dict.fromkeys(e.item.source for e in found):
-            of_source = [e for e in found if e.item.source == source]
-            text += ["", f"### {source}", "", f"<{ADDRESSES[source]}>", ""]
-            text += _table(of_source, base)
-            text.append("")
-            text += (line for e in of_source for line in _details(e, told, base))
+        else:
+            shown = found
+            for source in dict.fromkeys(e.item.source for e in found):
+                of_source = [e for e in found if e.item.source == source]
+                text += ["", f"### {source}", "", f"<{ADDRESSES[source]}>", ""]
+                text += _table(of_source, base)
+                text.append("")
+                text += (line for e in of_source for line in _details(e, told, base))
     text += ["", "## Where the documents contradict themselves or each other", ""]
     text += [f"- {i.id}, {i.source}: {_prose(i.text)}" for i in told]
     return "\n".join(text).rstrip("\n") + "\n"

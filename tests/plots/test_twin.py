@@ -108,6 +108,15 @@ def test_what_is_within_the_noise_is_no_gain(save):
     assert "no strategy is found to be faster" in as_text(found, None)
 
 
+def test_where_the_first_is_not_resolved_the_first_that_is_stands_beside_it(twins):
+    found = asked(twins, rows="64", fma="1")
+    tma, *others = found.choices
+    between = replace(found, exact=False, choices=(replace(tma, claim="not resolved"), *others))
+    text = as_text(between, None)
+    assert "Try tma first, though it is not distinguishable from baseline: " in text
+    assert "The first that is found to be faster than baseline is overlap." in text
+
+
 def test_what_lies_between_where_no_twin_has_these_traits(twins):
     found = asked(twins, rows="16", fma="8")
     assert not found.exact and len(found.twins) == twin.NEIGHBOURS
