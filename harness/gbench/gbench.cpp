@@ -342,7 +342,8 @@ bool is_given(const std::vector<std::string>& flags, const char* name) {
 /// Hands its flags to the library. Throws UsageError for those that it does not take.
 void initialize(char* program, std::vector<std::string> flags) {
   flags.insert(flags.begin(), own_repetitions);  // of two, the library takes the last
-  std::vector<char*> pointers{program};
+  std::vector<char*> pointers;
+  pointers.push_back(program);
   for (std::string& flag : flags) pointers.push_back(flag.data());
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());

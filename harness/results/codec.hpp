@@ -160,9 +160,7 @@ Json written(const T& value, const Rules& rules, const Place& at) {
     Json number = detail::written_number(value, rules, at);
     if constexpr (std::is_same_v<T, float>) number = detail::shortest_decimal(value);
     return number;
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return value;
-  } else if constexpr (std::is_same_v<T, std::string>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
   } else {
     return detail::written_shape(value, rules, at);

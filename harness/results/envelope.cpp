@@ -68,7 +68,7 @@ void check_digest(const std::string& stored, std::string_view text) {
 
 /// A line of a journal, up to its last brace, with the digest behind it.
 std::string with_digest(std::string_view members) {
-  return fmt::format("{},\"digest\":\"{}\"}}", members, digest_of(members));
+  return fmt::format(R"({},"digest":"{}"}})", members, digest_of(members));
 }
 
 constexpr int gzip_window = 15 + 16;  // the largest, in a gzip envelope
@@ -136,7 +136,7 @@ std::string sealed_line(const Json& members) {
 }
 
 bool is_whole_line(std::string_view line) {
-  return with_digest(line.substr(0, line.rfind(",\"digest\":\""))) == line;
+  return with_digest(line.substr(0, line.rfind(R"(,"digest":")"))) == line;
 }
 
 std::string read_packed_file(const std::string& path) {

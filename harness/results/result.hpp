@@ -82,9 +82,9 @@ struct Row {
 
 /// Sets what became of a row, or of a point of a microbenchmark, and why.
 template <class AnyRow>
-void give_up(AnyRow& row, RowStatus status, std::string reason) {
+void give_up(AnyRow& row, RowStatus status, const std::string& reason) {
   row.status = status;
-  row.reason = std::move(reason);
+  row.reason = reason;
 }
 
 /// What tells a row from the other rows of its variant in a group:

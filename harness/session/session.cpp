@@ -42,7 +42,7 @@ ChildOutcome perform(const Json& task, double seconds, const SessionOptions& opt
 
 /// The same of a task that has no rows: ends with it when it was interrupted or is a mistake.
 ChildOutcome perform_whole(const Json& task, double seconds, const SessionOptions& options) {
-  const ChildOutcome outcome = perform(task, seconds, options, [](const std::string&) {});
+  ChildOutcome outcome = perform(task, seconds, options, [](const std::string&) {});
   if (outcome.interrupted) throw Interrupted();
   if (outcome.usage_error) throw UsageError(outcome.failure);
   return outcome;
