@@ -1,6 +1,6 @@
-// Bulk copies issued by one thread, of runs of bytes and of 2-D boxes by a tensor map
-// (variants/device/tensor_map.hpp). An mbarrier counts the bytes of loads; stores and reductions go
-// in groups (PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk"; sm_90). For clusters: cluster.cuh.
+// Bulk copies by one thread: runs of bytes, and 2-D boxes by a tensor map (device/tensor_map.hpp).
+// An mbarrier counts the bytes of loads; stores and reductions go in groups (PTX ISA:
+// "cp.async.bulk", ".tensor", "cp.reduce.async.bulk"; sm_90). Into several blocks: cluster.cuh.
 #pragma once
 
 #include <cuda.h>

@@ -35,9 +35,9 @@ __device__ inline void cluster_arrive() {
 __device__ inline void cluster_wait() {
   AMASIA_SM90_ASM("barrier.cluster.wait.acquire.aligned;\n" ::: "memory");
 }
-/// The same at the start of a cluster, to signal that this block runs and its shared memory can be
-/// sent to. Behind tma::fence_init() where there are mbarriers. cluster_arrive() would publish
-/// other writes, too, by a fence per warp over all of device memory, for which later loads wait.
+/// As cluster_arrive(), to signal that this block runs and can be sent to, after tma::fence_init()
+/// where there are mbarriers. cluster_arrive() would publish other writes, too, by a fence per warp
+/// over all of device memory, for which later loads wait.
 __device__ inline void cluster_arrive_initialised() {
   AMASIA_SM90_ASM("barrier.cluster.arrive.relaxed.aligned;\n" ::: "memory");
 }

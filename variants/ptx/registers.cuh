@@ -1,6 +1,6 @@
-// Values in registers of which the compiler knows nothing. Registers that warps of a block give
-// back, and that others wait for and take (PTX ISA: "setmaxnreg"; here sm_90a alone, as wgmma). The
-// kernel's launch bounds set how many each thread begins with.
+// Registers: values of which the compiler knows nothing, and those that warps of a block give back
+// and others take (PTX ISA: "setmaxnreg"; here sm_90a alone, as wgmma). Launch bounds set how many
+// each thread begins with. A warp that takes registers waits until enough were given back.
 #pragma once
 
 #include "variants/ptx/guarded_asm.cuh"
